@@ -734,6 +734,75 @@ PROPERTY_CASES: dict[str, list[tuple[Any, ...]]] = {
     "size": [(lambda x: x.sum() / x.size, A)], "itemsize": [(lambda x: x.itemsize * x, V)],
 }
 
+QUANTILES = ("lower", "higher", "nearest", "midpoint", "inverted_cdf", "averaged_inverted_cdf",
+             "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull",
+             "median_unbiased", "normal_unbiased")
+FOLDED = (np.subtract, np.divide, np.fmax, np.fmin, np.hypot, np.logaddexp2)
+MORE_CASES: dict[Any, list[tuple[Any, ...]]] = {
+    np.array_split: [(lambda x, n=n: np.array_split(x, n), V) for n in (2, 3, 4, 7)],
+    np.corrcoef: [(lambda x, y: np.corrcoef(x, y, rowvar=False), V, W * W)],
+    np.cov: [(lambda x, y: np.cov(x, y, rowvar=False), V, W),
+             (lambda x: np.cov(x, fweights=[1, 2, 1, 3]), A),
+             (lambda x, w: np.cov(x, aweights=w), A, np.abs(W[:4])),
+             (lambda x: np.cov(x, fweights=[1, 2, 1], aweights=[1.0, 0.5, 2.0], bias=True,
+                               rowvar=False), A)],
+    np.average: [(lambda x, w: np.average(x, weights=w, returned=True), V, np.abs(W)),
+                 (lambda x: np.average(x, 1, returned=True), A),
+                 (lambda x, w: np.average(x, (0, 2), w), C, np.abs(B.T[:2, :])[:, [0, 1, 2, 3]]),
+                 (lambda x, w: np.average(x, (2, 0), w.T, keepdims=True), C, np.abs(B.T[:2]))],
+    np.var: [(lambda x: np.var(x, where=x > -0.5), A), (lambda x: np.var(
+        x, mean=np.mean(x, axis=0, keepdims=True), axis=0), A)],
+    np.std: [(lambda x: np.std(x, axis=1, where=x > -0.9, keepdims=True, ddof=1), A)],
+    np.median: [(lambda x: np.median(x, axis=(0, 2), keepdims=True), C)],
+    np.quantile: [(lambda x, m=m: np.quantile(x, [0.2, 0.5, 0.9, 1.0], method=m), V)
+                  for m in QUANTILES] + [(lambda x: np.quantile(x, 0.3, axis=(1, 2)), C)],
+    np.percentile: [(lambda x: np.percentile(x, [20, 70], (0, 1), method="weibull",
+                                             keepdims=True), C)],
+    np.gradient: [(lambda x, k=k: np.gradient(x, np.arange(5.0) ** 2, edge_order=k), V)
+                  for k in (1, 2)] + [(lambda x: np.gradient(x, edge_order=2), A),
+                                      (lambda x, y: np.gradient(y, np.cumsum(x * x + 0.1)), V, W)],
+    np.einsum: [(lambda x, y: np.einsum(x, [0, 1], y, [1, 2], [2, 0]), A, B),
+                (lambda x: np.einsum(x, [0, 0]), SQUARE),
+                (lambda x: np.einsum(x, [Ellipsis, 0], [Ellipsis]), C)],
+    np.pad: [(lambda x, m=m: np.pad(x, ((1, 2), (0, 1)), m), A)
+             for m in ("linear_ramp", "maximum", "mean", "median", "minimum")] + [
+        (lambda x: np.pad(x, (1, 2), constant_values=(x[0], 2.0)), V),
+        (lambda x: np.pad(x, ((1, 2), (0, 1)), constant_values=((1.0, 2.0), (3.0, 4.0))), A),
+        (lambda x: np.pad(x, 2, "linear_ramp", end_values=(x[0], 2.0)), V),
+        (lambda x: np.pad(x, 2, "mean", stat_length=3), V), (lambda x: np.pad(x, {1: (1, 2)}), A)],
+    np.linspace: [(lambda x: np.linspace(x, 2.0 * x, 4), V), (lambda x, y: np.linspace(
+        x, y, 3, axis=1, endpoint=False, retstep=True), V, W)],
+    np.interp: [(lambda x: np.interp(x, [0.0, 1.0, 1.5], [1.0, 2.0, 3.0], period=1.7), 3.0 * V)],
+    np.searchsorted: [(lambda x: x * np.searchsorted(x, 0.1, sorter=np.argsort(x)), V)],
+    np.take: [(lambda x: np.take(x, [0, 9, -2], mode="wrap"), V)],
+    np.linalg.vector_norm: [(lambda x: np.linalg.vector_norm(x, axis=(0, 2), keepdims=True), C)],
+    np.linalg.tensorsolve: [(lambda a: np.linalg.tensorsolve(
+        a + 4.0 * np.eye(6).reshape(2, 3, 6), A[:2, :3]), np.arange(36.0).reshape(2, 3, 6) / 40.0)],
+    np.linalg.tensorinv: [(lambda a: np.linalg.tensorinv(
+        a + 4.0 * np.eye(6).reshape(6, 2, 3), 1), np.arange(36.0).reshape(6, 2, 3) / 40.0)],
+    np.ufunc.reduceat: [(lambda x, f=f: f.reduceat(x, [0, 3, 1]), V)
+                        for f in (np.add, np.multiply, np.maximum, *FOLDED)],
+    np.add: [(lambda x, f=f: f.reduce(x), V) for f in FOLDED] + [
+        (lambda x, f=f: f.accumulate(x, axis=1), A) for f in (np.maximum, *FOLDED)] + [
+        (lambda x: np.fmax.reduce(x, axis=(0, 2)), C),
+        (lambda x: np.hypot.reduce(x, keepdims=True), V[:1])],
+    np.ufunc.at: [(lambda x, f=f: _changed_at(f, x, [0, 2, 0], x[1:4]), V)
+                  for f in (np.multiply, np.maximum, np.divide)] + [
+        (lambda x: _changed_at(np.negative, x, [1, 2]), V),
+        (lambda x: _changed_at(np.multiply, x, [1, 1], 2.0), A)],
+}
+
+
+def _changed_at(ufunc: Any, x: Any, *args: Any) -> Any:
+    y = x.copy()
+    ufunc.at(y, *args)
+    return y
+
+
+for _key in MORE_CASES:
+    FUNCTION_CASES[_key] = FUNCTION_CASES.get(_key, []) + MORE_CASES[_key]
+
+
 FOREIGN_CASES: dict[str, list[tuple[Any, ...]]] = {
     "solve_triangular": [(lambda a, b: scipy.linalg.solve_triangular(a, b, lower=True),
                           np.tril(SQUARE), B3),

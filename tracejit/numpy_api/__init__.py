@@ -41,6 +41,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     special,
     spectra,
     triangles,
+    ufunc_folds,
 )
 from tracejit.trace.ground.own_numpy import keep_numpy
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from tracejit.numpy_api.shapes import broadcast_to
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.python.ufunc_calls import mask_of, require_shape, write_reduced
-from tracejit.trace.values.equations import as_operand, cast, dims_of, dtype_of
+from tracejit.trace.values.equations import as_operand, cast, dims_of, dtype_of, same_dim
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
 
@@ -44,47 +45,70 @@ def mean(a: object, axis: Any = None, dtype: npt.DTypeLike | None = None, out: o
     return write_reduced(np.add, _divided(sum_(a, axis, a.dtype, keepdims=keepdims), count), out)
 
 
+_mean = mean
+
+
 def _divided(total: Any, count: object) -> Any:
     """Return a sum divided by how many its terms are, in the dtype of the sum."""
     return cast(total / (count if dims_of(count) else cast(count, np.float64)), total.dtype)
 
 
 @captures(np.average)
-def average(a: object, axis: object = None, weights: object = None, *,
+def average(a: object, axis: object = None, weights: object = None, returned: bool = False, *,
             keepdims: object = False) -> Any:
-    """Return the weighted average."""
+    """Return the weighted average, and the sum of the weights if that is asked for."""
     axis = tuple(axis) if isinstance(axis, list) else axis
-    if weights is None:
-        return mean(a, axis, keepdims=keepdims)
-    weights = as_tracer(weights)
     a = as_tracer(a)
-    if len(weights.dims) < len(a.dims):
-        shape = [1] * len(a.dims)
-        shape[normalize_axis(axis, len(a.dims))] = -1
-        weights = weights.reshape(tuple(shape))
-    weighted = a * weights
-    total = sum_(broadcast_to(weights, tuple(map(as_operand, a.dims))), axis, keepdims=keepdims)
+    if weights is None:
+        found: Any = mean(a, axis, keepdims=keepdims)
+        count = cast(count_folded(a, axis), found.dtype)
+        return (found, broadcast_to(count, np.shape(found))[()]) if returned else found
+    whole = _as_wide(as_tracer(weights), a, axis)
+    total = sum_(whole, axis, keepdims=keepdims)
     require(np.all(total != 0), ZeroDivisionError, "Weights sum to zero, can't be normalized")
-    return sum_(weighted, axis, keepdims=keepdims) / total
+    found = sum_(a * whole, axis, keepdims=keepdims) / total
+    return (found, cast(total, found.dtype)) if returned else found
+
+
+def _as_wide(weights: Tracer, a: Tracer, axis: object) -> Tracer:
+    """Return weights along some axes as an array of the shape of what they weigh."""
+    if len(weights.dims) < len(a.dims):
+        axes = axis if isinstance(axis, tuple) else (axis,)
+        places = [normalize_axis(k, len(a.dims)) for k in axes]
+        turned: Any = np.transpose(weights, np.argsort(places).tolist())
+        shape = [as_operand(d) if k in places else 1 for k, d in enumerate(a.dims)]
+        weights = as_tracer(np.reshape(turned, shape))
+    return broadcast_to(weights, tuple(map(as_operand, a.dims)))
 
 
 @captures(np.var, method="var")
 def var(a: object, axis: Any = None, dtype: npt.DTypeLike | None = None, out: object = None,
-        ddof: object = 0, keepdims: object = False, *, correction: object = None) -> Any:
+        ddof: object = 0, keepdims: object = False, *, where: object = True, mean: object = None,
+        correction: object = None) -> Any:
     """Return the variance."""
     own = as_tracer(a).dtype.kind
     if dtype is not None and (own == "c" or np.dtype(dtype).kind != "f"):
         raise refuse(f"np.var and np.std of {as_tracer(a).dtype} in the dtype {np.dtype(dtype)} "
                      "cannot be captured", "Leave dtype out")
     a = _as_inexact(a, dtype)
-    centred = a - mean(a, axis, keepdims=True)
+    middle: Any = _mean(a, axis, keepdims=True, where=where) if mean is None else mean
+    centred = a - middle
     squares = np.real(centred * np.conj(centred)) if a.dtype.kind == "c" else centred * centred
     ddof = ddof if correction is None else correction
-    freedom = count_folded(a, axis) - ddof
+    freedom = _count(a, axis, where, keepdims) - ddof
     freedom = max(freedom, 0) if isinstance(freedom, (int, float)) else np.maximum(freedom, 0)
     squares = squares if dtype is not None else in_folded_dtype(np.add, squares, None, out)
+    squares = squares if where is True else np.where(mask_of(where), squares, 0)
     result = _divided(sum_(squares, axis, keepdims=keepdims), freedom)
     return write_reduced(np.add, result, out)
+
+
+def _count(a: Tracer, axis: object, where: object, keepdims: object) -> Any:
+    """Return of how many elements a fold is, as a number or for each result."""
+    if where is True:
+        return count_folded(a, axis)
+    mask = broadcast_to(mask_of(where), tuple(map(as_operand, a.dims)))
+    return sum_(cast(mask, np.int64), axis, keepdims=keepdims)
 
 
 def root_of_squares(squares: Any) -> Any:
@@ -94,9 +118,11 @@ def root_of_squares(squares: Any) -> Any:
 
 @captures(np.std, method="std")
 def std(a: object, axis: object = None, dtype: npt.DTypeLike | None = None, out: object = None,
-        ddof: object = 0, keepdims: object = False, *, correction: object = None) -> Any:
+        ddof: object = 0, keepdims: object = False, *, where: object = True, mean: object = None,
+        correction: object = None) -> Any:
     """Return the standard deviation."""
-    result = root_of_squares(var(a, axis, dtype, None, ddof, keepdims, correction=correction))
+    result = root_of_squares(var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean,
+                                 correction=correction))
     result = result if dtype is None else cast(result, dtype)
     fits = out is not None and require_shape(np.add, result, out)
     if fits and not np.can_cast(result.dtype, dtype_of(out), "same_kind"):
@@ -117,17 +143,34 @@ def nanmean(a: object, axis: object = None, *, keepdims: object = False) -> Any:
 
 @captures(np.cov)
 def cov(m: object, y: object = None, rowvar: bool = True, bias: bool = False,
-        ddof: object = None) -> Any:
-    """Return the covariance matrix of the rows."""
-    m = np.atleast_2d(as_tracer(m))
-    m = m if rowvar else m.T
+        ddof: object = None, fweights: object = None, aweights: object = None) -> Any:
+    """Return the covariance matrix of the rows, of columns that may have weights."""
+    x = _rows(m, rowvar, lambda t: len(t.dims) != 1)
     if y is not None:
-        other: Any = np.atleast_2d(as_tracer(y))
-        m = np.concatenate([m, other if rowvar else other.T])
-    m = cast(m, np.result_type(m.dtype, np.float64))
-    centred = m - mean(m, axis=1, keepdims=True)
+        x = np.concatenate([x, _rows(y, rowvar, lambda t: len(t.dims) > 1 and not same_dim(
+            t.dims[0], 1))])
+    x = cast(x, np.result_type(x.dtype, np.float64))
     ddof = (0 if bias else 1) if ddof is None else ddof
-    return np.squeeze(centred @ np.conj(centred.T) / (as_operand(m.dims[1]) - ddof))
+    given = [as_tracer(w) for w in (fweights, aweights) if w is not None]
+    if any(len(w.dims) != 1 for w in given):
+        raise RuntimeError("cannot handle multidimensional weights")
+    weights: Any = cast(given[0], np.float64) if given else None
+    if len(given) == 2:
+        weights = weights * given[1]
+    if weights is None:
+        centred = x - mean(x, axis=1, keepdims=True)
+        return np.squeeze(centred @ np.conj(centred.T) / (as_operand(x.dims[1]) - ddof))
+    total = np.sum(weights)
+    centred = x - (np.sum(x * weights, axis=1) / total)[:, None]
+    lost = ddof if aweights is None else ddof * np.sum(weights * given[-1]) / total
+    return np.squeeze(centred @ np.conj((centred * weights).T) / (total - lost))
+
+
+def _rows(m: object, rowvar: bool, turns: Callable[[Tracer], bool]) -> Any:
+    """Return variables as rows; which arrays are turned where they are columns is NumPy's."""
+    t = as_tracer(m)
+    x: Any = np.atleast_2d(t)
+    return x.T if not rowvar and turns(t) else x
 
 
 @captures(np.corrcoef)

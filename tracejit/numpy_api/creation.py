@@ -375,11 +375,11 @@ def linspace(start: object, stop: Any, num: object = 50, endpoint: bool = True,
     """Return evenly spaced numbers over an interval."""
     n = counted(num, "Number of samples must be non-negative.")
     steps = as_operand(n - 1 if endpoint else n)
+    if dims_of(lift(start)) or dims_of(lift(stop)):
+        return _between_arrays(as_tracer(start), as_tracer(stop), n, steps, retstep, dtype, axis,
+                               endpoint)
     span = stop - start
     step = span / (np.maximum(steps, 1) if not isinstance(steps, int) else steps or 1)
-    if dims_of(lift(step)):
-        raise refuse("np.linspace between arrays cannot be captured",
-                     "Use start + t * (stop - start)")
     if axis not in (0, -1):
         raise np.exceptions.AxisError(axis, 1)
     own = dtype_of(lift(step))
@@ -393,6 +393,24 @@ def linspace(start: object, stop: Any, num: object = 50, endpoint: bool = True,
     if retstep and not isinstance(steps, int):
         step = np.where(steps > 0, step, np.nan)
     return (result, cast(step, own)) if retstep else result
+
+
+def _between_arrays(start: Tracer, stop: Tracer, n: Dim, steps: int, retstep: bool,
+                    dtype: npt.DTypeLike | None, axis: int, endpoint: bool) -> Any:
+    """Return evenly spaced arrays between two, along a new axis."""
+    first: Any = start * 1.0
+    last: Any = stop * 1.0
+    step: Any = (last - first) / np.maximum(steps, 1)
+    places = apply("iota", size=n)
+    column: Any = np.reshape(cast(places, step.dtype), (-1, *(1,) * step.ndim))
+    result: Any = column * step + first
+    if endpoint:
+        is_last = (column == as_operand(n - 1)) & (column > 0)
+        result = np.where(is_last, last, result)
+    result = np.moveaxis(result, 0, axis)
+    if dtype is not None:
+        result = cast(np.floor(result) if np.dtype(dtype).kind in "iu" else result, dtype)
+    return (result, step) if retstep else result
 
 
 @creates(np.eye)

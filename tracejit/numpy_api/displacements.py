@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,27 +81,89 @@ def _as_int(x: object) -> Any:
 
 @captures(np.pad)
 def pad(array: Any, pad_width: object, mode: str = "constant", *, constant_values: Any = 0,
-        reflect_type: str = "even") -> Tracer:
+        end_values: object = 0, stat_length: object = None, reflect_type: str = "even") -> Tracer:
     """Return an array with more at its edges."""
     array = as_tracer(array)
     ndim = len(array.dims)
     widths = _pad_widths(pad_width, ndim)
     if mode == "constant":
-        if np.ndim(constant_values):
-            raise refuse("np.pad with several constants cannot be captured", "Use one number")
+        if isinstance(constant_values, (tuple, list)) or (
+                isinstance(constant_values, np.ndarray) and constant_values.ndim):
+            return _with_sides(array, widths, _pairs(constant_values, ndim), _constant)
         target = tuple(as_operand(d + a + b) for d, (a, b) in zip(array.dims, widths, strict=True))
         result = filled(target, wrapped(lift(constant_values), array.dtype), array.dtype)
         result[tuple(slice(as_operand(a), as_operand(a + d))
                      for d, (a, _) in zip(array.dims, widths, strict=True))] = array
         return lay_out(result, "A", array)
+    if mode == "linear_ramp":
+        return _with_sides(array, widths, _pairs(end_values, ndim), _ramp)
+    if mode in _STATISTICS:
+        return _with_sides(array, widths, _pairs(stat_length, ndim), _statistic(_STATISTICS[mode]))
     if mode not in _PAD_INDICES or reflect_type != "even":
-        raise refuse(f"np.pad with mode={mode!r} cannot be captured",
-                     "Use 'constant', 'edge', 'wrap', or 'reflect' or 'symmetric' of type 'even'")
+        raise refuse(f"np.pad with mode={mode!r} and reflect_type={reflect_type!r} cannot be "
+                     "captured", "Use another mode, or 'reflect' or 'symmetric' of type 'even'")
     for axis, (a, b) in enumerate(widths):
         n = array.dims[axis]
         place = apply("iota", size=n + a + b) - as_operand(a)
         array = np.take(array, _PAD_INDICES[mode](place, as_operand(n)), axis=axis)
     return array
+
+
+def _pairs(x: object, ndim: int) -> list[tuple[Any, Any]]:
+    """Return what is given once, for both sides or for each axis as pairs, an axis each."""
+    if not isinstance(x, (tuple, list, np.ndarray)):
+        return [(x, x)] * ndim
+    if isinstance(x[0], (tuple, list, np.ndarray)):
+        pairs = [(p[0], p[-1]) for p in x]
+        return pairs * ndim if len(pairs) == 1 else pairs
+    return [(x[0], x[-1])] * ndim
+
+
+Side = Callable[..., Any]
+"""(array, how many, what is asked for, whether at the end) -> what is put beside it, last axis."""
+
+
+def _with_sides(array: Tracer, widths: Sequence[tuple[Dim, Dim]],
+                asked: Sequence[tuple[object, object]], side: Side) -> Any:
+    """Return an array with something beside it along each axis in turn."""
+    result: Any = array
+    for axis, ((a, b), (x, y)) in enumerate(zip(widths, asked, strict=True)):
+        moved = np.moveaxis(result, axis, -1)
+        parts = side(moved, a, x, False), moved, side(moved, b, y, True)
+        result = np.moveaxis(np.concatenate(parts, -1), -1, axis)
+    return result
+
+
+def _constant(x: Tracer, count: Dim, value: object, at_end: bool) -> Any:
+    shape = (*map(as_operand, x.dims[:-1]), as_operand(count))
+    return filled(shape, wrapped(lift(value), x.dtype), x.dtype)
+
+
+def _ramp(x: Tracer, count: Dim, end: float, at_end: bool) -> Any:
+    """Go from the edge to an end value, in steps that would meet the edge."""
+    edge = x[..., -1:] if at_end else x[..., :1]
+    i = apply("iota", size=count)
+    steps: Any = (i + 1 if at_end else as_operand(count) - i) / as_operand(count)
+    found: Any = edge + (end - edge) * steps
+    if at_end or x.dtype.kind in "fc":
+        return cast(found if x.dtype.kind in "fc" else np.trunc(found), x.dtype)
+    return cast(np.trunc(found), x.dtype)
+
+
+def _statistic(fold: Callable[..., object]) -> Side:
+    def side(x: Tracer, count: Dim, length: int | None, at_end: bool) -> Any:
+        part: Any = x if length is None else x[..., -length:] if at_end else x[..., :length]
+        value: Any = fold(part, axis=-1, keepdims=True)
+        if x.dtype.kind in "iu":
+            value = np.rint(value)
+        shape = (*map(as_operand, x.dims[:-1]), as_operand(count))
+        return np.broadcast_to(cast(value, x.dtype), shape)
+
+    return side
+
+
+_STATISTICS: dict[str, Callable[..., object]] = {
+    "maximum": np.max, "minimum": np.min, "mean": np.mean, "median": np.median}
 
 
 _PAD_INDICES: dict[str, Any] = {
@@ -118,6 +181,9 @@ def _pad_widths(pad_width: object, ndim: int) -> list[tuple[Any, Any]]:
             raise ValueError("index can't contain negative values")
         return (to_dim(x[0]), to_dim(x[-1]))
 
+    if isinstance(pad_width, dict):
+        given = {normalize_axis(axis, ndim): pair(x) for axis, x in pad_width.items()}
+        return [given.get(axis, (0, 0)) for axis in range(ndim)]
     if isinstance(pad_width, (list, tuple, np.ndarray)) and isinstance(
             pad_width[0], (list, tuple, np.ndarray)):
         pairs = [pair(p) for p in pad_width]

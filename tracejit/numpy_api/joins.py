@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tracejit.ir.dims import floor_div, minimum
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.python.ufunc_calls import write_reduced
@@ -175,5 +177,10 @@ def array_split(ary: object, indices_or_sections: Any, axis: int = 0) -> list[Tr
     if isinstance(indices_or_sections, (list, tuple, np.ndarray)):
         return split(ary, indices_or_sections, axis)
     ary, sections = as_tracer(ary), int(indices_or_sections)
-    n = as_operand(ary.dims[normalize_axis(axis, len(ary.dims))])
-    return split(ary, [(n * k + sections - 1) // sections for k in range(1, sections)], axis)
+    if sections <= 0:
+        raise ValueError("number sections must be larger than 0.")
+    n = ary.dims[normalize_axis(axis, len(ary.dims))]
+    part = floor_div(n, sections)
+    longer, known = n - part * sections, current().builder.known
+    return split(ary, [as_operand(part * k + minimum(longer, k, known))
+                       for k in range(1, sections)], axis)

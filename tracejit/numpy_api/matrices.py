@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -163,10 +164,11 @@ def vector_norm(x: object, /, *, axis: object = None, keepdims: bool = False,
         result = norm(ravel(a), ord, 0)
         return np.reshape(result, (1,) * len(a.dims)) if keepdims else result
     if isinstance(axis, (tuple, list)):
-        if len(axis) != 1:
-            raise refuse("np.linalg.vector_norm over several axes cannot be captured",
-                         "Reshape them to one")
-        (axis,) = axis
+        places = [normalize_axis(k, len(a.dims)) for k in axis]
+        rest = [k for k in range(len(a.dims)) if k not in places]
+        moved: Any = np.transpose(a, [*rest, *places])
+        result = norm(np.reshape(moved, (*moved.shape[:len(rest)], -1)), ord, -1)
+        return np.expand_dims(result, tuple(places)) if keepdims else result
     return norm(a, ord, normalize_axis(axis, len(a.dims)), keepdims)
 
 
@@ -198,6 +200,30 @@ def _running(fold: Callable[..., object], first: int) -> Any:
         return concatenate([begin, result], axis)
 
     return function
+
+
+@captures(np.linalg.tensorsolve)
+def tensorsolve(a: object, b: object, axes: Sequence[int] | None = None) -> Any:
+    """Return the x of which `tensordot(a, x, x.ndim)` is b."""
+    x: Any = as_tracer(a)
+    right: Any = as_tracer(b)
+    if axes is not None:
+        moved = [normalize_axis(k, x.ndim) for k in axes]
+        x = np.transpose(x, [*(k for k in range(x.ndim) if k not in moved), *moved])
+    count = math.prod(right.shape)
+    shape = x.shape[right.ndim:]
+    return np.reshape(np.linalg.solve(np.reshape(x, (count, count)), np.ravel(right)), shape)
+
+
+@captures(np.linalg.tensorinv)
+def tensorinv(a: object, ind: int = 2) -> Any:
+    """Return the inverse of `tensordot(a, x, ind)`."""
+    x: Any = as_tracer(a)
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    shape = x.shape[ind:] + x.shape[:ind]
+    count = math.prod(x.shape[ind:])
+    return np.reshape(np.linalg.inv(np.reshape(x, (count, count))), shape)
 
 
 captures(np.cumulative_sum)(_running(cumsum, 0))

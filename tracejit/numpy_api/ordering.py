@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from tracejit.numpy_api.axes import normalize_axis
+from tracejit.numpy_api.axes import normalize_axes, normalize_axis
 from tracejit.numpy_api.complex_numbers import order_keys
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.selection import indices_along
 from tracejit.numpy_api.shapes import moveaxis
-from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import METHODS, captures
 from tracejit.trace.values.equations import apply, as_operand, atom_of, cast, emit, is_weak
+from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Lifted, Tracer, tracer_of
 
@@ -68,7 +69,7 @@ METHODS["sort"] = _sort_inplace
 @captures(np.median)
 def median(a: object, axis: object = None, *, keepdims: bool = False) -> Any:
     """Return the middle of the sorted elements, or the mean of the two middle ones."""
-    ordered, kept = _ordered(a, axis, "np.median")
+    ordered, kept = _ordered(a, axis)
     if ordered.dtype.kind in "biu":
         ordered = cast(ordered, np.float64)
     n = as_operand(ordered.dims[0])
@@ -78,14 +79,18 @@ def median(a: object, axis: object = None, *, keepdims: bool = False) -> Any:
     return np.reshape(result, kept) if keepdims else result
 
 
-def _ordered(a: object, axis: Any, what: str) -> tuple[Tracer, tuple[Any, ...]]:
+def _ordered(a: object, axis: Any) -> tuple[Tracer, tuple[Any, ...]]:
     """Return the elements sorted along the first axis, and the shape with that axis kept as 1."""
     a = as_tracer(a)
     kept: tuple[Any, ...] = (1,) * len(a.dims)
     if axis is None:
         a, axis = a.reshape(-1), 0
     elif isinstance(axis, (tuple, list)):
-        raise refuse(f"{what} over several axes cannot be captured", "Reshape them to one")
+        places = normalize_axes(tuple(axis), len(a.dims))
+        kept = tuple(1 if k in places else as_operand(d) for k, d in enumerate(a.dims))
+        rest = [k for k in range(len(a.dims)) if k not in places]
+        moved: Any = np.transpose(a, [*places, *rest])
+        a, axis = as_tracer(np.reshape(moved, (-1, *moved.shape[len(places):]))), 0
     else:
         axis = normalize_axis(axis, len(a.dims))
         kept = tuple(1 if k == axis else as_operand(d) for k, d in enumerate(a.dims))
@@ -100,8 +105,11 @@ def _or_nan(result: Lifted, ordered: Tracer) -> Any:
 
 
 @captures(np.quantile)
-def quantile(a: object, q: object, axis: object = None, *, keepdims: bool = False) -> Any:
-    """Return the elements at fractions of the sorted order, interpolated linearly."""
+def quantile(a: object, q: object, axis: object = None, *, method: str = "linear",
+             keepdims: bool = False) -> Any:
+    """Return the elements at fractions of the sorted order, or between two of them."""
+    if method not in _PLACES:
+        raise ValueError(f"{method!r} is not a valid method. Use one of: {set(_PLACES)}")
     a = as_tracer(a)
     if a.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
@@ -109,13 +117,17 @@ def quantile(a: object, q: object, axis: object = None, *, keepdims: bool = Fals
     inside = np.all((fraction >= 0.0) & (fraction <= 1.0))
     emit("check", [atom_of(inside)], {
         "error": "ValueError", "message": "Quantiles must be in the range [0, 1]"})
-    ordered, kept = _ordered(a, axis, "np.quantile")
+    ordered, kept = _ordered(a, axis)
     last = as_operand(ordered.dims[0]) - 1
-    place = fraction * 1.0 * last
-    whole = np.floor(place)
+    place: Any = _PLACES[method](last + 1, fraction * 1.0)
+    whole: Any = np.floor(place)
+    t: Any = _SHARES[method](place - whole, place) if method in _SHARES else place - whole
+    if method != "linear":
+        t = np.where(place < 0, 0.0, t)
+        whole = np.clip(whole, 0, last)
     below = whole.astype(np.int64)
     low, high = ordered[below], ordered[np.minimum(below + 1, last)]
-    t: Any = (place - whole).reshape((*place.shape, *(1,) * (len(ordered.dims) - 1)))
+    t = t.reshape((*place.shape, *(1,) * (len(ordered.dims) - 1)))
     if ordered.dtype.kind == "f" and is_python_float(q):
         t = cast(t, ordered.dtype)  # a Python number leaves float32 as it is
     step = high - low
@@ -123,12 +135,46 @@ def quantile(a: object, q: object, axis: object = None, *, keepdims: bool = Fals
     return np.reshape(result, (*place.shape, *kept)) if keepdims else result
 
 
+def _between(alpha: float, beta: float) -> Callable[..., Any]:
+    return lambda n, q: n * q + (alpha + q * (1.0 - alpha - beta)) - 1.0
+
+
+def _stepped(n: object, q: np.ndarray) -> Any:
+    """Return the first place that is at or above a fraction of all."""
+    return np.maximum(np.ceil(n * q) - 1.0, 0.0)
+
+
+def _nearest_even(n: object, q: np.ndarray) -> Any:
+    index = n * q - 1.5
+    whole = np.floor(index)
+    stays = np.logical_and(index == whole, whole % 2.0 == 1.0)
+    return np.maximum(np.where(stays, whole, whole + 1.0), 0.0)
+
+
+_PLACES: dict[str, Callable[..., Any]] = {
+    "linear": lambda n, q: q * (n - 1), "lower": lambda n, q: np.floor((n - 1) * q),
+    "higher": lambda n, q: np.ceil((n - 1) * q), "nearest": lambda n, q: np.rint((n - 1) * q),
+    "midpoint": lambda n, q: 0.5 * (np.floor((n - 1) * q) + np.ceil((n - 1) * q)),
+    "inverted_cdf": _stepped, "averaged_inverted_cdf": lambda n, q: n * q - 1.0,
+    "closest_observation": _nearest_even, "interpolated_inverted_cdf": _between(0.0, 1.0),
+    "hazen": _between(0.5, 0.5), "weibull": _between(0.0, 0.0),
+    "median_unbiased": _between(1 / 3.0, 1 / 3.0), "normal_unbiased": _between(3 / 8.0, 3 / 8.0)}
+"""From a method to the place in the order, which begins with 0, for n elements and a fraction:
+R. Hyndman and Y. Fan, Sample quantiles in statistical packages (1996)."""
+
+_SHARES: dict[str, Callable[..., Any]] = {
+    "midpoint": lambda t, place: np.where(place % 1.0 == 0.0, 0.0, 0.5),
+    "averaged_inverted_cdf": lambda t, place: np.where(t == 0.0, 0.5, 1.0)}
+"""Where it is not how far the place is behind the element before it: the share of the next one."""
+
+
 @captures(np.percentile)
-def percentile(a: object, q: Any, axis: object = None, *, keepdims: bool = False) -> Any:
-    """Return the elements at per cents of the sorted order, interpolated linearly."""
+def percentile(a: object, q: Any, axis: object = None, *, method: str = "linear",
+               keepdims: bool = False) -> Any:
+    """Return the elements at per cents of the sorted order, or between two of them."""
     a = as_tracer(a)
     hundred = a.dtype.type(100) if a.dtype.kind == "f" else 100
-    return quantile(a, np.true_divide(q, hundred), axis, keepdims=keepdims)
+    return quantile(a, np.true_divide(q, hundred), axis, method=method, keepdims=keepdims)
 
 
 def is_python_float(q: object) -> bool:
@@ -139,9 +185,13 @@ def is_python_float(q: object) -> bool:
 
 
 @captures(np.interp)
-def interp(x: object, xp: object, fp: object, left: Any = None, right: Any = None) -> Any:
+def interp(x: object, xp: object, fp: object, left: Any = None, right: Any = None,
+           period: object = None) -> Any:
     """Interpolate linearly; the interval of each point is found by comparing with every node."""
     x, xp, fp = map(as_tracer, (x, xp, fp))
+    if period is not None:
+        points, nodes, values = _unrolled(x, xp, fp, period)
+        return interp(points, nodes, values)
     for nodes in (xp, fp):
         if len(nodes.dims) != 1:
             raise ValueError("object too deep for desired array" if nodes.dims
@@ -165,9 +215,22 @@ def interp(x: object, xp: object, fp: object, left: Any = None, right: Any = Non
     return np.where(x > xp[-1], fp[-1] if right is None else right, result)
 
 
+def _unrolled(x: Tracer, xp: Tracer, fp: Tracer, period: object) -> tuple[Any, Any, Any]:
+    """Return points and nodes of one period, with a node of those before and after it."""
+    require(period != 0, ValueError, "period must be a non-zero value")
+    period = np.abs(as_tracer(period))
+    places = xp % period
+    order = np.argsort(places)
+    places, values = places[order], fp[order]
+    nodes = np.concatenate([places[-1:] - period, places, places[:1] + period])
+    return x % period, nodes, np.concatenate([values[-1:], values, values[:1]])
+
+
 @captures(np.searchsorted)
-def searchsorted(a: object, v: Any, side: str = "left") -> Any:
+def searchsorted(a: object, v: Any, side: str = "left", sorter: object = None) -> Any:
     """Return where elements would have to be inserted to keep order."""
+    if sorter is not None:
+        a = as_tracer(a)[as_tracer(sorter)]
     if side not in ("left", "right"):
         raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
     a, v = as_tracer(a), as_tracer(v)

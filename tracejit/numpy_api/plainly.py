@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["along_axis", "matrix_exponential", "order_of_swaps", "over_axes",
-           "polynomial_of_roots", "triangular_logarithm", "triangular_root", "vectorized"]
+__all__ = ["accumulated", "along_axis", "changed_at", "folded", "folded_between",
+           "matrix_exponential", "order_of_swaps", "over_axes", "polynomial_of_roots",
+           "triangular_logarithm", "triangular_root", "vectorized"]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 GAUSS_LEGENDRE = tuple(map(float, 0.5 * _NODES + 0.5)), tuple(map(float, 0.5 * _WEIGHTS))
@@ -132,3 +133,50 @@ def triangular_logarithm(t: np.ndarray) -> np.ndarray:
     for k in range(len(t)):
         total[k, k] = np.log(t[k, k])
     return total
+
+
+# --- methods of ufuncs --------------------------------------------------------------------------
+
+
+def folded(ufunc: Callable[..., np.ndarray], x: np.ndarray, start: np.generic | None) -> np.ndarray:
+    """Return `ufunc.reduce(x)` along the first axis, from what changes nothing if there is that."""
+    if start is None:
+        total = x[0]
+    else:
+        total = ufunc(start, x[0])
+    for k in range(1, len(x)):
+        total = ufunc(total, x[k])
+    return total
+
+
+def accumulated(ufunc: Callable[..., np.ndarray], x: np.ndarray) -> np.ndarray:
+    """Return `ufunc.accumulate(x)` along the first axis."""
+    found = x.copy()
+    for k in range(1, len(x)):
+        found[k] = ufunc(found[k - 1], x[k])
+    return found
+
+
+def folded_between(ufunc: Callable[..., np.ndarray], x: np.ndarray,
+                   places: np.ndarray) -> np.ndarray:
+    """Return `ufunc.reduceat(x, places)` along the first axis."""
+    found = x[places]
+    count = len(places)
+    for k in range(count):
+        end = len(x)
+        if k + 1 < count:
+            end = places[k + 1]
+        for j in range(places[k] + 1, end):
+            found[k] = ufunc(found[k], x[j])
+    return found
+
+
+def changed_at(ufunc: Callable[..., np.ndarray], x: np.ndarray, places: np.ndarray,
+               values: np.ndarray | None) -> None:
+    """Carry out `ufunc.at(x, places, values)` along the first axis."""
+    for k in range(len(places)):
+        i = places[k]
+        if values is None:
+            x[i] = ufunc(x[i])
+        else:
+            x[i] = ufunc(x[i], values[k])

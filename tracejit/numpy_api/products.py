@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +13,7 @@ from tracejit.ir.dims import Dim
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.shapes import transpose
-from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.ground.layouts import UNKNOWN, lay_out
 from tracejit.trace.values.equations import (
@@ -175,8 +177,7 @@ def tensordot(a: object, b: object, axes: Any = 2) -> Any:
 def einsum(subscripts: object, *operands: object) -> Any:
     """Return an Einstein sum, pairwise from the left."""
     if not isinstance(subscripts, str):
-        raise refuse("np.einsum without a string of subscripts cannot be captured",
-                     "Write np.einsum('ij,jk->ik', a, b)")
+        return einsum(*_spelled(subscripts, *operands))
     arrays = [as_tracer(x) for x in operands]
     inputs, output = _einsum_labels(subscripts, arrays)
     dtype = np.result_type(*(x.dtype for x in arrays))  # all are cast before anything is computed
@@ -201,6 +202,19 @@ def einsum(subscripts: object, *operands: object) -> Any:
         result = result.own()
         result.cell.layout = UNKNOWN
     return result
+
+
+def _spelled(*operands: Any) -> tuple[Any, ...]:
+    """Return the arguments of `einsum` with a text in place of the lists of labels."""
+    arrays, lists = list(operands[:len(operands) // 2 * 2:2]), list(operands[1::2])
+    output = operands[-1] if len(operands) % 2 else None
+
+    def text(labels: Sequence[object]) -> str:
+        return "".join("..." if x is Ellipsis else _LETTERS[operator.index(x)]  # type: ignore
+                       for x in labels)
+
+    joined = ",".join(map(text, lists))
+    return (joined if output is None else f"{joined}->{text(output)}", *arrays)
 
 
 def _einsum_labels(subscripts: str, arrays: list[Tracer]) -> tuple[list[str], str]:

@@ -8,14 +8,21 @@ import numpy as np
 
 from tracejit.numpy_api.axes import normalize_axes, normalize_axis
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.numpy_api.shapes import broadcast_to
+from tracejit.numpy_api.shapes import broadcast_to, moveaxis
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.python.ufunc_calls import write_reduced
 from tracejit.trace.regions.loops import trace_loop
-from tracejit.trace.values.equations import ACCUMULATIONS, apply, as_operand, cast
+from tracejit.trace.values.equations import (
+    ACCUMULATIONS,
+    apply,
+    as_operand,
+    cast,
+    dims_of,
+    lift,
+    same_dim,
+)
 from tracejit.trace.values.python_numbers import require
-from tracejit.trace.values.tracer import Tracer
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -90,26 +97,54 @@ def trapezoid(y: object, x: object = None, dx: object = 1.0, axis: int = -1) -> 
 
 @captures(np.gradient)
 def gradient(f: object, *varargs: Any, axis: object = None, edge_order: int = 1) -> Any:
-    """Return central differences, one-sided at the ends, with a uniform spacing."""
+    """Return central differences, one-sided at the ends, for a spacing or for coordinates."""
     f = as_tracer(f)
     f = cast(f, np.float64) if f.dtype.kind in "iu" else f
-    if edge_order != 1 or any(isinstance(v, Tracer) and v.dims for v in varargs):
-        raise refuse("np.gradient with coordinates or edge_order=2 cannot be captured",
-                     "Write the differences with slices")
-    f = cast(f, np.float64) if f.dtype.kind in "iu" else f
+    if edge_order not in (1, 2):
+        raise ValueError("'edge_order' greater than 2 not supported")
     axes = normalize_axes(axis, len(f.dims))
     spacing = list(varargs) * len(axes) if len(varargs) == 1 else list(varargs) or [1.0] * len(axes)
     results = []
     for k, h in zip(axes, spacing, strict=True):
-        require(as_operand(f.dims[k]) >= 2, ValueError,
+        require(as_operand(f.dims[k]) >= edge_order + 1, ValueError,
                 "Shape of array too small to calculate a numerical gradient, at least "
                 "(edge_order + 1) elements are required.")
-        b = (slice(None),) * k
-        inner = (f[(*b, slice(2, None))] - f[(*b, slice(None, -2))]) / (2.0 * h)
-        first = (f[(*b, slice(1, 2))] - f[(*b, slice(0, 1))]) / h
-        last = (f[(*b, slice(-1, None))] - f[(*b, slice(-2, -1))]) / h
-        results.append(cast(np.concatenate([first, inner, last], k), f.dtype))
+        moved: Any = moveaxis(f, k, -1)
+        if np.ndim(h):
+            if not same_dim(dims_of(lift(h))[0], f.dims[k]):
+                raise ValueError("when 1d, distances must match the length of the corresponding "
+                                 "dimension")
+            parts = _of_coordinates(moved, np.diff(h), edge_order)
+        else:
+            parts = _evenly(moved, h, edge_order)
+        results.append(cast(np.moveaxis(np.concatenate(parts, -1), -1, k), f.dtype))
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def _evenly(f: np.ndarray, h: np.ndarray, edge_order: int) -> tuple[Any, Any, Any]:
+    """Return the derivative at the first element, those between, and at the last."""
+    inner = (f[..., 2:] - f[..., :-2]) / (2.0 * h)
+    if edge_order == 1:
+        return (f[..., 1:2] - f[..., :1]) / h, inner, (f[..., -1:] - f[..., -2:-1]) / h
+    first = (-1.5 * f[..., :1] + 2.0 * f[..., 1:2] - 0.5 * f[..., 2:3]) / h
+    last = (0.5 * f[..., -3:-2] - 2.0 * f[..., -2:-1] + 1.5 * f[..., -1:]) / h
+    return first, inner, last
+
+
+def _of_coordinates(f: np.ndarray, d: np.ndarray, edge_order: int) -> tuple[Any, Any, Any]:
+    """Return it for points that are not evenly spaced, `d` being the distances between them."""
+    a, b = d[:-1], d[1:]
+    inner = (-(b / (a * (a + b))) * f[..., :-2] + (b - a) / (a * b) * f[..., 1:-1]
+             + a / (b * (a + b)) * f[..., 2:])
+    if edge_order == 1:
+        return ((f[..., 1:2] - f[..., :1]) / d[:1], inner, (f[..., -1:] - f[..., -2:-1]) / d[-1:])
+    a, b = d[:1], d[1:2]
+    first = (-(2.0 * a + b) / (a * (a + b)) * f[..., :1] + (a + b) / (a * b) * f[..., 1:2]
+             - a / (b * (a + b)) * f[..., 2:3])
+    a, b = d[-2:-1], d[-1:]
+    last = (b / (a * (a + b)) * f[..., -3:-2] - (b + a) / (a * b) * f[..., -2:-1]
+            + (2.0 * b + a) / (b * (a + b)) * f[..., -1:])
+    return first, inner, last
 
 
 ACCUMULATIONS.update({np.add: cumsum, np.multiply: cumprod})

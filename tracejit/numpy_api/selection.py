@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -187,6 +188,10 @@ def _scatter(x: Tracer, parts: tuple[object, ...], value: object, op: str) -> No
         write_cell(Tracer(base.cell, base.steps[:-1]), put, at)
 
 
+CHANGES: list[Callable[..., None]] = []
+"""What carries out `at` of other ufuncs: `ufunc_folds.py` enters it."""
+
+
 @captures(np.ufunc.at)
 def ufunc_at(ufunc: np.ufunc, a: Tracer, indices: object, b: object = None) -> None:
     """Carry out `ufunc.at`: unbuffered, so that repeated indices count each time."""
@@ -194,7 +199,8 @@ def ufunc_at(ufunc: np.ufunc, a: Tracer, indices: object, b: object = None) -> N
     if ufunc is np.subtract:
         ufunc, b = np.add, -lift(b)
     if ufunc is not np.add:
-        raise refuse(f"np.{ufunc.__name__}.at cannot be captured", "Use np.add.at, or a loop")
+        CHANGES[0](ufunc, a, indices, b)
+        return
     if any(map(is_advanced, parts)):
         _scatter(a, parts, lift(b), "scatter_add")
     else:
@@ -227,7 +233,7 @@ def take(a: Any, indices: Any, axis: object = None, *, mode: str = "raise") -> A
     if mode == "clip":
         indices = np.clip(indices, 0, as_operand(a.dims[axis]) - 1)
     elif mode == "wrap":
-        indices = indices % as_operand(a.dims[axis])
+        indices = as_tracer(indices) % as_operand(a.dims[axis])
     return a[(*(slice(None),) * axis, indices)]
 
 

@@ -252,4 +252,6 @@ _METHODS: dict[str, Callable[[Any, Sequence[Any], dict[str, Any]], Any]] = {
     "__call__": _call, "outer": _outer, "reduce": _folding(REDUCTIONS, "reduce"),
     "accumulate": _folding(ACCUMULATIONS, "accumulate"),
     "at": lambda ufunc, inputs, kwargs: FUNCTIONS[np.ufunc.at](ufunc, *inputs, **kwargs),
+    "reduceat": lambda ufunc, inputs, kwargs: FUNCTIONS[np.ufunc.reduceat](
+        ufunc, *inputs, **kwargs),
 }
