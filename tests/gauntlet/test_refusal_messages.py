@@ -51,8 +51,6 @@ FOUND: dict[str, Case] = {
     "solve_ivp": (lambda k: scipy.integrate.solve_ivp(lambda t, y: -k * y, (0.0, 1.0), [1.0]).y,
                   (2.0,), "scipy.integrate.solve_ivp"),
     "sparse @": (lambda x: SPARSE @ x, (B,), "`@` of a scipy.sparse.csr_matrix"),
-    "expi": (lambda x: scipy.special.expi(x), (B,), "scipy.special.expi"),
-    "k0": (lambda x: scipy.special.k0(x), (B,), "scipy.special.k0"),
     "jv": (lambda x: scipy.special.jv(1, x), (B,), "scipy.special.jv"),
     "seeded generator": (lambda x: x * np.random.Generator(np.random.PCG64(0)).normal(), (B,),
                          "PCG64 of a seed gives the same numbers"),
