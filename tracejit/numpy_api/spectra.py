@@ -18,19 +18,19 @@ from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.values.equations import apply, as_operand, cast, to_dim
 from tracejit.trace.values.tracer import Tracer
 
-__all__: list[str] = []
+__all__ = ["fitted", "length_of", "rows"]
 
 _COMPLEX = {np.dtype(np.float32): np.complex64, np.dtype(np.float16): np.complex64,
             np.dtype(np.complex64): np.complex64}
 
 
-def _rows(a: object, axis: int) -> Any:
+def rows(a: object, axis: int) -> Any:
     """Return an array as complex or real rows: the axis to transform is the last."""
     x = as_tracer(a)
     return moveaxis(x, normalize_axis(axis, len(x.dims)), -1)
 
 
-def _length(n: object, own: Dim) -> Dim:
+def length_of(n: object, own: Dim) -> Dim:
     """Return how long rows are to be, or raise NumPy's error."""
     d = own if n is None else to_dim(n)
     less = current().decide(d - 1, "<", "whether a transform has any points")
@@ -42,7 +42,7 @@ def _length(n: object, own: Dim) -> Dim:
     return d
 
 
-def _fitted(x: Tracer, d: Dim) -> Any:
+def fitted(x: Tracer, d: Dim) -> Any:
     """Return rows cut off, or with zeros behind them, to be of a length."""
     own = x.dims[-1]
     if own == d:
@@ -76,9 +76,9 @@ def _as_complex(x: Tracer) -> Any:
 
 def _both_ways(inverse: bool) -> Callable[..., Any]:
     def function(a: object, n: object = None, axis: int = -1, norm: str | None = None) -> Any:
-        x = _rows(a, axis)
-        d = _length(n, x.dims[-1])
-        result = transformed(as_tracer(_as_complex(_fitted(x, d))), inverse)
+        x = rows(a, axis)
+        d = length_of(n, x.dims[-1])
+        result = transformed(as_tracer(_as_complex(fitted(x, d))), inverse)
         return moveaxis(_scaled(result, d, norm, inverse), -1, axis)
 
     return function
@@ -92,12 +92,12 @@ captures(np.fft.ifft)(_ifft)
 @captures(np.fft.rfft)
 def rfft(a: object, n: object = None, axis: int = -1, norm: str | None = None) -> Any:
     """Return the half of a real array's transform that says all of it."""
-    x = _rows(a, axis)
+    x = rows(a, axis)
     if x.dtype.kind == "c":
         raise TypeError("ufunc 'rfft_n_even' did not contain a loop with signature matching types "
                         f"({x.dtype!r}, None) -> None")
-    d = _length(n, x.dims[-1])
-    whole = transformed(as_tracer(_as_complex(_fitted(x, d))), False)
+    d = length_of(n, x.dims[-1])
+    whole = transformed(as_tracer(_as_complex(fitted(x, d))), False)
     half: Any = whole[..., :as_operand(d) // 2 + 1]
     return moveaxis(_scaled(half, d, norm, False), -1, axis)
 
@@ -105,10 +105,10 @@ def rfft(a: object, n: object = None, axis: int = -1, norm: str | None = None) -
 @captures(np.fft.irfft)
 def irfft(a: object, n: object = None, axis: int = -1, norm: str | None = None) -> Any:
     """Return the real array of whose transform this is one half."""
-    x = _rows(a, axis)
-    d = _length(n, (x.dims[-1] - 1) * 2)
+    x = rows(a, axis)
+    d = length_of(n, (x.dims[-1] - 1) * 2)
     count = as_operand(d) // 2 + 1
-    half = _as_complex(_fitted(x, to_dim(count)))
+    half = _as_complex(fitted(x, to_dim(count)))
     rest = np.conj(half[..., 1:as_operand(d) - count + 1][..., ::-1])
     whole = transformed(as_tracer(concatenate([half, rest], -1)), True)
     return moveaxis(as_tracer(_scaled(np.real(whole), d, norm, True)), -1, axis)

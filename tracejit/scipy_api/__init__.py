@@ -3,8 +3,11 @@
 from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch tables)
     bessel,
     combinatorics,
+    convolutions,
     distributions,
     elliptic,
+    filters,
+    fourier,
     integrals,
     probability,
     vector_distributions,

@@ -14,8 +14,8 @@ from tracejit.scipy_api.distributions import double
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import DISTRIBUTIONS
 from tracejit.trace.values.equations import as_operand, same_dim
+from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.python_numbers import require
-from tracejit.trace.values.tracer import need_int
 
 __all__: list[str] = []
 

@@ -1,0 +1,134 @@
+"""SciPy's modules besides `special`, `linalg` and `stats`: its values, types and derivatives."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.fft
+import scipy.ndimage
+import scipy.signal
+from test_numpy_cases import check_case
+
+import tracejit
+from tracejit.trace.ground.dispatch import FOREIGN
+
+RNG = np.random.default_rng(12)
+X = RNG.standard_normal(9)
+Y = RNG.standard_normal(4)
+A = RNG.standard_normal((4, 6))
+K = RNG.standard_normal((2, 3))
+Z = X + 1j * RNG.standard_normal(9)
+SINGLE = X.astype(np.float32)
+B3, A3 = np.array([0.2, 0.3, 0.1]), np.array([1.4, -0.6, 0.2])
+SOS = scipy.signal.butter(4, 0.3, output="sos")
+LONG = RNG.standard_normal(17)
+
+CASES: dict[str, list[tuple[Any, ...]]] = {}
+
+
+def _enter(module: str, cases: dict[str, list[tuple[Any, ...]]]) -> None:
+    """Enter cases: of each the arguments and, if the last is a dict, keywords."""
+    for name, given in cases.items():
+        function = getattr(importlib.import_module(module), name)
+        for args in given:
+            keywords = args[-1] if isinstance(args[-1], dict) else {}
+            plain = args[:-1] if keywords else args
+            CASES.setdefault(f"{module}.{name}", []).append(
+                (lambda *xs, f=function, keywords=keywords: f(*xs, **keywords), *plain))
+
+
+_NORMS: tuple[Any, ...] = (None, "ortho", "forward")
+_enter("scipy.fft", {
+    **{name: [(X,), (Z,), (A, {"axis": 0, "norm": "ortho"}), (X, {"n": 6})]
+       for name in ("fft", "ifft", "hfft", "irfft")},
+    **{name: [(X,), (A, {"axis": 0, "norm": "forward"}), (SINGLE,)] for name in ("rfft", "ihfft")},
+    **{name: [(A,), (A, {"s": (3, 5)})] for name in (
+        "fftn", "ifftn", "rfftn", "fft2", "ifft2", "rfft2", "hfftn", "hfft2", "ihfftn", "ihfft2")},
+    **{name: [(A + 1j * A[::-1],)] for name in ("irfftn", "irfft2")},
+    **{name: [(X,), (A, {"axes": 0})] for name in ("fftshift", "ifftshift")},
+    **{name: [*((X, {"type": t, "norm": norm}) for t in (1, 2, 3, 4) for norm in _NORMS),
+              (A, {"axis": 0, "n": 5}), (SINGLE,), (Z,), (X, {"type": 3, "orthogonalize": True})]
+       for name in ("dct", "idct", "dst", "idst")},
+    **{name: [(A,), (A, {"type": 3, "norm": "ortho", "axes": (1,)})]
+       for name in ("dctn", "idctn", "dstn", "idstn")},
+})
+CASES["scipy.fft.fftfreq"] = [(lambda x: x * scipy.fft.fftfreq(len(x), 0.5), X)]
+CASES["scipy.fft.rfftfreq"] = [(lambda x: np.sum(x) * scipy.fft.rfftfreq(len(x)), X)]
+_enter("scipy.signal", {
+    **{name: [(X, Y), (X, Y, {"mode": "same"}), (X, Y, {"mode": "valid"}),
+              (Y, X, {"mode": "valid"}), (A, K), (A, K, {"mode": "same"}), (Z, Y),
+              (A[:, :, None], K[:, :, None])] for name in ("convolve", "fftconvolve", "oaconvolve",
+                                                           "correlate")},
+    **{name: [(A, K, {"mode": mode, "boundary": boundary}) for mode in ("full", "same", "valid")
+              for boundary in ("fill", "wrap", "symm")] for name in ("convolve2d", "correlate2d")},
+    "lfilter": [(B3, A3, X), (B3, A3[:2], A, {"axis": 0}), (B3, [1.0], X), ([0.5], A3, A),
+                (B3, A3, X, {"zi": np.array([0.1, 0.2])}), (B3, A3, Z)],
+    "lfilter_zi": [(B3, A3), (B3, A3[:2])],
+    "filtfilt": [(B3, A3, LONG), (B3, A3, LONG, {"padtype": "even", "padlen": 5}),
+                 (B3, A3, LONG, {"padtype": None})],
+    "savgol_filter": [(LONG, {"window_length": 5, "polyorder": 2, "deriv": d, "mode": m})
+                      for d in (0, 1) for m in ("interp", "nearest", "mirror", "constant", "wrap")],
+    "detrend": [(X,), (A, {"axis": 0}), (A, {"type": "constant"})],
+    "hilbert": [(X,), (A, {"axis": 0}), (X, {"N": 6})],
+})
+CASES["scipy.signal.lfilter"] += [(lambda x: scipy.signal.lfilter(*scipy.signal.butter(
+    3, 0.4), x), X)]
+CASES["scipy.signal.filtfilt"] += [(lambda x: scipy.signal.filtfilt(*scipy.signal.butter(
+    2, 0.4), x), LONG)]
+CASES["scipy.signal.lfilter_zi"] = [(lambda b, a: scipy.signal.lfilter_zi(b / a[0], a / a[0]), B3,
+                                     A3)]
+CASES["scipy.signal.sosfilt"] = [(lambda x: scipy.signal.sosfilt(SOS, x), LONG),
+                                 (lambda x: scipy.signal.sosfilt(SOS, x, axis=0), A)]
+for _name in ("boxcar", "hann", "hamming", "blackman", "nuttall", "blackmanharris", "bartlett",
+              "cosine"):
+    CASES[f"scipy.signal.windows.{_name}"] = [
+        (lambda x, name=_name, sym=sym: x * getattr(scipy.signal.windows, name)(len(x), sym), X)
+        for sym in (True, False)]
+_MODES = ("reflect", "mirror", "nearest", "wrap", "constant")
+_enter("scipy.ndimage", {
+    "uniform_filter1d": [(A, {"size": n, "axis": 0}) for n in (2, 3)],
+})
+CASES["scipy.ndimage.gaussian_filter1d"] = [
+    (lambda x, mode=mode: scipy.ndimage.gaussian_filter1d(x, 0.8, mode=mode), X)
+    for mode in _MODES]
+CASES["scipy.ndimage.gaussian_filter1d"].append(
+    (lambda x, s: scipy.ndimage.gaussian_filter1d(x, s, radius=3), X, 0.9))
+CASES["scipy.ndimage.gaussian_filter"] = [
+    (lambda x: scipy.ndimage.gaussian_filter(x, 0.6), A),
+    (lambda x: scipy.ndimage.gaussian_filter(x, (0.6, 0.0)), A)]
+for _name in ("convolve1d", "correlate1d"):
+    CASES[f"scipy.ndimage.{_name}"] = [
+        (lambda x, name=_name, n=n, mode=mode: getattr(scipy.ndimage, name)(x, Y[:n], mode=mode), X)
+        for n in (3, 4) for mode in _MODES]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("fn", "args"), [
+    pytest.param(fn, args, id=f"{name}-{k}") for name, cases in CASES.items()
+    for k, (fn, *args) in enumerate(cases)])
+def test_values_types_and_derivatives_are_scipys(fn: Any, args: list[Any]) -> None:
+    with tracejit.config(disable_jit=True):
+        check_case(fn, tuple(args))
+
+
+def test_every_function_captured_has_a_case() -> None:
+    others = [name for name in FOREIGN
+              if not name.startswith(("scipy.special.", "scipy.linalg."))]
+    assert [name for name in others if not CASES.get(name)] == []
+
+
+@pytest.mark.parametrize("fn", [
+    lambda x: scipy.signal.lfilter(B3, A3, x), lambda x: scipy.fft.dct(x, norm="ortho"),
+    lambda x: scipy.signal.convolve2d(x[:, None] * x, K, "same")])
+def test_kernels_have_the_interpreters_values(fn: Any) -> None:
+    def loss(x: Any) -> Any:
+        return np.sum(fn(x) ** 2)
+
+    value, gradient = tracejit.value_and_grad(loss)(X)
+    with tracejit.config(disable_jit=True):
+        expected = tracejit.value_and_grad(loss)(X)
+    np.testing.assert_allclose(value, expected[0], rtol=1e-12)
+    np.testing.assert_allclose(gradient, expected[1], rtol=1e-10, atol=1e-12)

@@ -1,0 +1,240 @@
+"""Convolutions and correlations of `scipy.signal` and of `scipy.ndimage`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracejit.numpy_api.axes import normalize_axis
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.scipy_api.plain_signals import correlated_rows, sums_of_products
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import scipy_captures
+from tracejit.trace.python.calls import call_function
+from tracejit.trace.values.equations import cast
+from tracejit.trace.values.known_numbers import need_int
+from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.tracer import Tracer
+
+__all__ = ["correlated", "known_length"]
+
+
+def _operands(x: object, y: object) -> tuple[Any, Any]:
+    a, b = as_tracer(x), as_tracer(y)
+    if len(a.dims) != len(b.dims):
+        raise ValueError("in1 and in2 should have the same dimensionality")
+    return a, b
+
+
+def _cut(full: object, a: Tracer, b: Tracer, mode: str, turned: bool = False) -> Any:
+    """Return the part of a full convolution that a mode asks for."""
+    if mode == "full":
+        return full
+    if mode not in ("same", "valid"):
+        raise ValueError("Acceptable mode flags are 'valid', 'same', or 'full'.")
+    part: list[slice] = []
+    for n, m, d, e in zip(a.shape, b.shape, a.dims, b.dims, strict=True):
+        if mode == "same":
+            start: Any = (m if turned else m - 1) // 2
+            part.append(slice(start, start + n))
+            continue
+        shorter = current().decide(d - e, "<", "which of two operands of a convolution is longer")
+        if shorter is None:
+            raise refuse("a convolution of sizes that data decides cannot be captured",
+                         "Use mode='full', and slice")
+        part.append(slice(n - 1, m) if shorter else slice(m - 1, n))
+    return as_tracer(full)[tuple(part)]
+
+
+def _full(a: Any, b: Any) -> Any:
+    if len(a.dims) == 0:
+        return a * b
+    if len(a.dims) == 1:
+        return np.convolve(a, b)
+    if len(a.dims) == 2:
+        return call_function(sums_of_products, (a, b, np.result_type(a.dtype, b.dtype)), {})
+    return _by_fourier(a, b)
+
+
+def _by_fourier(a: Any, b: Any) -> Any:
+    sizes = tuple(n + m - 1 for n, m in zip(a.shape, b.shape, strict=True))
+    dtype = np.result_type(a.dtype, b.dtype, np.float32)
+    axes = tuple(range(len(sizes)))
+    found: Any
+    if dtype.kind == "c":
+        found = np.fft.ifftn(np.fft.fftn(a, sizes, axes) * np.fft.fftn(b, sizes, axes), sizes, axes)
+    else:
+        found = np.fft.irfftn(np.fft.rfftn(a, sizes, axes) * np.fft.rfftn(b, sizes, axes),
+                              sizes, axes)
+    return cast(found, dtype)
+
+
+def convolve(in1: object, in2: object, mode: str = "full", method: str = "auto") -> Any:
+    """Return a convolution."""
+    a, b = _operands(in1, in2)
+    return _cut(_by_fourier(a, b) if method == "fft" else _full(a, b), a, b, mode)
+
+
+def correlate(in1: object, in2: object, mode: str = "full", method: str = "auto") -> Any:
+    """Return a cross-correlation."""
+    a, b = _operands(in1, in2)
+    turned = np.conj(b[(slice(None, None, -1),) * len(b.dims)]) if b.dims else np.conj(b)
+    return convolve(a, turned, mode, method)
+
+
+def fftconvolve(in1: object, in2: object, mode: str = "full", axes: None = None) -> Any:
+    """Return a convolution, by transforms."""
+    if axes is not None:
+        raise refuse("scipy.signal.fftconvolve with axes= cannot be captured", "Leave it out")
+    a, b = _operands(in1, in2)
+    return _cut(_by_fourier(a, b), a, b, mode)
+
+
+def _padded(x: object, sides: object, mode: str, value: object) -> Any:
+    pad: Any = np.pad
+    return pad(x, sides, constant_values=value) if mode == "constant" else pad(x, sides, mode=mode)
+
+
+_BOUNDARIES = {"wrap": "wrap", "circular": "wrap", "symm": "symmetric", "symmetric": "symmetric"}
+
+
+def convolve2d(in1: object, in2: object, mode: str = "full", boundary: str = "fill",
+               fillvalue: object = 0) -> Any:
+    """Return a convolution of matrices."""
+    return _of_matrices(in1, in2, mode, boundary, fillvalue, False)
+
+
+def _of_matrices(in1: object, in2: object, mode: str, boundary: str, fillvalue: object,
+                 turned: bool) -> Any:
+    a, b = _operands(in1, in2)
+    if len(a.dims) != 2:
+        raise ValueError("convolve2d inputs must both be 2-D arrays")
+    if boundary in ("fill", "pad") and isinstance(fillvalue, (int, float)) and fillvalue == 0:
+        return _cut(_full(a, b), a, b, mode, turned)
+    if mode == "valid":
+        return _cut(_full(a, b), a, b, mode)
+    sides = tuple([(m - 1, m - 1) for m in b.shape])
+    if boundary in ("fill", "pad"):
+        wide = _padded(a, sides, "constant", fillvalue)
+    elif boundary in _BOUNDARIES:
+        wide = _padded(a, sides, _BOUNDARIES[boundary], 0)
+    else:
+        raise ValueError("Acceptable boundary flags are 'fill', 'circular' (or 'wrap'), and "
+                         "'symmetric' (or 'symm').")
+    whole = _full(wide, b)
+    inner = whole[tuple([slice(m - 1, n + 2 * (m - 1)) for n, m in zip(
+        a.shape, b.shape, strict=True)])]
+    return _cut(inner, a, b, mode, turned)
+
+
+def correlate2d(in1: object, in2: object, mode: str = "full", boundary: str = "fill",
+                fillvalue: object = 0) -> Any:
+    """Return a cross-correlation of matrices."""
+    _, b = _operands(in1, in2)
+    return _of_matrices(in1, np.conj(b[::-1, ::-1]), mode, boundary, fillvalue, True)
+
+
+# --- scipy.ndimage ------------------------------------------------------------------------------
+
+
+def known_length(x: object, what: str) -> int:
+    """Return the length of a vector, which is fixed where it is not known."""
+    if isinstance(x, (list, tuple)) or (isinstance(x, np.ndarray) and x.ndim):
+        return len(x)
+    vector: Any = np.atleast_1d(as_tracer(x))
+    return need_int(vector.dims[0], what)
+
+
+_MODES = {"reflect": "symmetric", "grid-mirror": "symmetric", "mirror": "reflect",
+          "nearest": "edge", "wrap": "wrap", "grid-wrap": "wrap", "constant": "constant",
+          "grid-constant": "constant"}
+
+
+def correlated(x: Any, weights: Any, axis: int, mode: str, cval: object, before: int,
+               behind: int) -> Any:
+    """Return sums of neighbours along an axis, times weights: `before` of them lie before."""
+    if mode not in _MODES:
+        raise RuntimeError("boundary mode not supported")
+    x = x if x.dtype.kind in "fc" else cast(x, np.float64)
+    along = normalize_axis(axis, len(x.dims))
+    moved: Any = np.moveaxis(x, along, 0)
+    flat = np.reshape(moved, (moved.shape[0], -1))
+    sides = ((before, behind), (0, 0))
+    wide = _padded(flat, sides, _MODES[mode], cval)
+    found = call_function(correlated_rows, (wide, weights, x.shape[along]), {})
+    return np.moveaxis(np.reshape(found, moved.shape), 0, along)
+
+
+def _one_axis(turned: bool) -> Callable[..., Any]:
+    name = "convolve1d" if turned else "correlate1d"
+
+    def capture(input: object, weights: object, axis: int = -1, output: None = None,
+                mode: str = "reflect", cval: object = 0.0, origin: int = 0) -> Any:
+        if output is not None or origin != 0:
+            raise refuse(f"scipy.ndimage.{name} with output= or origin= cannot be captured",
+                         "Leave them out")
+        w: Any = as_tracer(weights)
+        n = known_length(weights, "the number of weights of a filter")
+        before = n // 2 if not turned else n - 1 - n // 2
+        return correlated(as_tracer(input), w[::-1] if turned else w, axis, mode, cval, before,
+                          n - 1 - before)
+
+    return capture
+
+
+def _constant(x: object, name: str) -> float:
+    if isinstance(x, TracedOperand) or not isinstance(x, (int, float, np.number)):
+        raise refuse(f"scipy.ndimage.{name} of a width that is traced cannot be captured",
+                     "Its weights are as many as the width says: use a constant, or say radius=")
+    return float(x)
+
+
+def gaussian_filter1d(input: object, sigma: object, axis: int = -1, order: int = 0,
+                      output: None = None, mode: str = "reflect", cval: object = 0.0,
+                      truncate: float = 4.0, *, radius: int | None = None) -> Any:
+    """Return an array smoothed along an axis."""
+    width: Any = _constant(sigma, "gaussian_filter1d") if radius is None else sigma
+    if output is not None or order != 0:
+        raise refuse("scipy.ndimage.gaussian_filter1d with output= or order= cannot be captured",
+                     "Leave them out")
+    half = int(truncate * width + 0.5) if radius is None else int(radius)
+    w = np.exp(-0.5 * (np.arange(-half, half + 1) / width) ** 2)
+    return correlated(as_tracer(input), as_tracer(w / w.sum()), axis, mode, cval, half, half)
+
+
+def gaussian_filter(input: object, sigma: object, order: int = 0, output: None = None,
+                    mode: str = "reflect", cval: object = 0.0, truncate: float = 4.0, *,
+                    radius: None = None, axes: None = None) -> Any:
+    """Return an array smoothed along all axes."""
+    x = as_tracer(input)
+    if radius is not None or axes is not None or output is not None or order != 0:
+        raise refuse("scipy.ndimage.gaussian_filter with order=, output=, radius= or axes= cannot "
+                     "be captured", "Use gaussian_filter1d")
+    widths = list(sigma) if isinstance(sigma, (list, tuple)) else [sigma] * len(x.dims)
+    result: Any = x
+    for axis, width in enumerate(widths):
+        if _constant(width, "gaussian_filter") > 1e-15:
+            result = gaussian_filter1d(result, width, axis, 0, None, mode, cval, truncate)
+    return result
+
+
+def uniform_filter1d(input: object, size: int, axis: int = -1, output: None = None,
+                     mode: str = "reflect", cval: object = 0.0, origin: int = 0) -> Any:
+    """Return the means of neighbours along an axis."""
+    n = int(_constant(size, "uniform_filter1d"))
+    if output is not None or origin != 0:
+        raise refuse("scipy.ndimage.uniform_filter1d with output= or origin= cannot be captured",
+                     "Leave them out")
+    w = as_tracer(np.full(n, 1.0 / n))
+    return correlated(as_tracer(input), w, axis, mode, cval, n // 2, n - 1 - n // 2)
+
+
+scipy_captures("scipy.signal", {
+    "convolve": convolve, "correlate": correlate, "fftconvolve": fftconvolve,
+    "oaconvolve": fftconvolve, "convolve2d": convolve2d, "correlate2d": correlate2d})
+scipy_captures("scipy.ndimage", {
+    "convolve1d": _one_axis(True), "correlate1d": _one_axis(False),
+    "gaussian_filter1d": gaussian_filter1d, "gaussian_filter": gaussian_filter,
+    "uniform_filter1d": uniform_filter1d})

@@ -1,0 +1,231 @@
+"""Filters of `scipy.signal`: rational ones, smoothing, trends, analytic signals and windows."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.dims import maximum
+from tracejit.numpy_api.axes import normalize_axis
+from tracejit.numpy_api.creation import iota
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.scipy_api.convolutions import correlated, known_length
+from tracejit.scipy_api.plain_signals import filtered, sections
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import scipy_captures
+from tracejit.trace.python.calls import call_function
+from tracejit.trace.values.equations import apply, as_operand, cast, to_dim
+from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.tracer import Tracer
+
+__all__: list[str] = []
+
+
+def _first(x: Tracer, axis: int) -> tuple[Any, Any]:
+    """Return an array with an axis moved to the front, and that with the others as one."""
+    given: Any = x
+    moved: Any = np.moveaxis(given, normalize_axis(axis, len(x.dims)), 0)
+    return moved, np.reshape(moved, (moved.shape[0], -1))
+
+
+def _back(rows: Any, shape: Any, axis: int) -> Any:
+    return np.moveaxis(np.reshape(rows, shape), 0, axis)
+
+
+def _coefficients(b: object, a: object, dtype: Any) -> tuple[Any, Any, Any]:
+    """Return both polynomials over a[0], of one length, with a zero behind; and their length."""
+    given: list[Any] = [cast(as_tracer(p), dtype) for p in (b, a)]
+    top: Any = np.atleast_1d(given[0])
+    low: Any = np.atleast_1d(given[1])
+    count = maximum(top.dims[0], low.dims[0], current().builder.known)
+    wide = []
+    for p in (top, low):
+        zeros = apply("full", dtype.type(0), shape=(count + 1 - p.dims[0],))
+        wide.append(np.concatenate([p / low[0], zeros]))
+    return wide[0], wide[1], count
+
+
+def lfilter(b: object, a: object, x: object, axis: int = -1, zi: object = None) -> Any:
+    """Return a signal through a rational filter and, with `zi`, the state at its end."""
+    given = [as_tracer(v) for v in (b, a, x, *(() if zi is None else (zi,)))]
+    dtype = np.result_type(*(v.dtype for v in given))
+    dtype = dtype if dtype.kind in "fc" else np.dtype(np.float64)
+    top, low, count = _coefficients(b, a, dtype)
+    moved, rows = _first(cast(given[2], dtype), axis)
+    width = rows.dims[1]
+    last = apply("full", dtype.type(0), shape=(1, width))
+    start: Any
+    if zi is None:
+        start = apply("full", dtype.type(0), shape=(count, width))
+    else:
+        _, flat = _first(cast(given[3], dtype), axis)
+        wide = np.broadcast_to(flat, (flat.shape[0], as_operand(width)))
+        start = np.concatenate([wide, last])
+    y, end = call_function(filtered, (top, low, rows, start), {})
+    result = _back(y, moved.shape, axis)
+    if zi is None:
+        return result
+    return result, _back(end[:-1], (as_operand(count) - 1, *moved.shape[1:]), axis)
+
+
+def lfilter_zi(b: object, a: object) -> Any:
+    """Return the state of a filter at rest at 1."""
+    top, low, _ = _coefficients(b, a, np.dtype(np.float64))
+    rest = top[1:-1] - low[1:-1] * top[0]
+    first = np.sum(rest) / np.sum(low)
+    return np.concatenate([np.reshape(first, (1,)),
+                           np.cumsum(low)[1:-2] * first - np.cumsum(rest)[:-1]])
+
+
+def sosfilt(sos: object, x: object, axis: int = -1, zi: None = None) -> Any:
+    """Return a signal through filters of second order."""
+    if zi is not None:
+        raise refuse("scipy.signal.sosfilt with zi= cannot be captured", "Use lfilter")
+    s, given = as_tracer(sos), as_tracer(x)
+    dtype = np.result_type(s.dtype, given.dtype)
+    dtype = dtype if dtype.kind in "fc" else np.dtype(np.float64)
+    moved, rows = _first(cast(given, dtype), axis)
+    return _back(call_function(sections, (cast(s, dtype), rows), {}), moved.shape, axis)
+
+
+def _extended(x: Any, n: int, kind: str | None) -> Any:
+    """Return rows continued at both ends."""
+    if kind is None or n == 0:
+        return x
+    if kind == "constant":
+        ones = np.ones((n, 1))
+        return np.concatenate([ones * x[:1], x, ones * x[-1:]])
+    left, right = x[1:n + 1][::-1], x[-n - 1:-1][::-1]
+    if kind == "odd":
+        left, right = 2.0 * x[:1] - left, 2.0 * x[-1:] - right
+    return np.concatenate([left, x, right])
+
+
+def filtfilt(b: object, a: object, x: object, axis: int = -1, padtype: str | None = "odd",
+             padlen: int | None = None, method: str = "pad", irlen: None = None) -> Any:
+    """Return a signal through a filter, once forwards and once backwards."""
+    if method != "pad" or irlen is not None:
+        raise refuse("scipy.signal.filtfilt with method='gust' cannot be captured", "Leave it out")
+    if padlen is None and padtype is not None:
+        padlen = 3 * max(known_length(p, "the length of a filter") for p in (b, a))
+    edge = 0 if padtype is None or padlen is None else int(padlen)
+    moved, rows = _first(as_tracer(x), axis)
+    wide = _extended(rows, edge, padtype)
+    state = np.reshape(lfilter_zi(b, a), (-1, 1))
+    y, _ = lfilter(b, a, wide, 0, state * wide[:1])
+    turned = y[::-1]
+    z, _ = lfilter(b, a, turned, 0, state * turned[:1])
+    found = z[::-1]
+    return _back(found[edge:-edge] if edge else found, moved.shape, axis)
+
+
+def savgol_filter(x: object, window_length: int, polyorder: int, deriv: int = 0,
+                  delta: float = 1.0, axis: int = -1, mode: str = "interp",
+                  cval: float = 0.0) -> Any:
+    """Return a signal smoothed by polynomials, or a derivative of it."""
+    if any(isinstance(v, TracedOperand) for v in (window_length, polyorder, deriv, delta)):
+        raise refuse("scipy.signal.savgol_filter with a traced window cannot be captured",
+                     "Use constants")
+    n, half = int(window_length), int(window_length) // 2
+    scipy_signal: Any = sys.modules["scipy.signal"]
+    weights = scipy_signal.savgol_coeffs(n, polyorder, deriv=deriv, delta=delta, use="dot")
+    given = as_tracer(x)
+    given = given if given.dtype.kind == "f" else cast(given, np.float64)
+    before = half if n % 2 else half - 1
+    if mode != "interp":
+        return correlated(given, as_tracer(weights.astype(given.dtype)), axis, mode, cval, before,
+                          n - 1 - before)
+    inner = correlated(given, as_tracer(weights.astype(given.dtype)), axis, "constant", 0.0,
+                       before, n - 1 - before)
+    moved, rows = _first(as_tracer(inner), axis)
+    _, old = _first(given, axis)
+    fit = _fits(n, polyorder, deriv, delta)
+    result = np.concatenate([fit[:half] @ old[:n], rows[half:-half], fit[n - half:] @ old[-n:]])
+    return cast(_back(result, moved.shape, axis), given.dtype)
+
+
+def _fits(n: int, order: int, deriv: int, delta: float) -> np.ndarray:
+    """Return the matrix from n numbers to a derivative of the polynomial through them."""
+    places = np.arange(n, dtype=float)
+    inverse = np.linalg.pinv(np.vander(places, order + 1, increasing=True))
+    powers = np.zeros((n, order + 1))
+    for k in range(deriv, order + 1):
+        powers[:, k] = math.perm(k, deriv) * places ** (k - deriv)
+    return powers @ inverse / delta ** deriv
+
+
+def detrend(data: object, axis: int = -1, type: str = "linear", bp: int = 0,
+            overwrite_data: bool = False) -> Any:
+    """Return a signal less its mean, or less the line through it."""
+    if not (isinstance(bp, int) and bp == 0):
+        raise refuse("scipy.signal.detrend with bp= cannot be captured", "Detrend the pieces")
+    x: Any = as_tracer(data)
+    x = x if x.dtype.kind in "fc" else cast(x, np.float64)
+    if type in ("constant", "c"):
+        return x - np.mean(x, axis=axis, keepdims=True)
+    if type not in ("linear", "l"):
+        raise ValueError("Trend type must be 'linear' or 'constant'.")
+    moved, rows = _first(x, axis)
+    n = rows.dims[0]
+    t: Any = cast(iota(n), np.float64)
+    t = np.reshape(t - 0.5 * (as_operand(n) - 1), (-1, 1))
+    middle = np.mean(rows, axis=0, keepdims=True)
+    slope = np.sum(t * rows, axis=0, keepdims=True) / np.sum(t * t)
+    return cast(_back(rows - middle - t * slope, moved.shape, axis), x.dtype)
+
+
+def hilbert(x: object, N: object = None, axis: int = -1) -> Any:
+    """Return the analytic signal."""
+    given: Any = as_tracer(x)
+    if given.dtype.kind == "c":
+        raise ValueError("x must be real.")
+    moved: Any = np.moveaxis(given, axis, -1)
+    size: Any = moved.shape[-1] if N is None else N
+    k, n = iota(to_dim(size)), size
+    alone = (k == 0) | (2 * k == n)
+    weights = np.where(alone, 1.0, np.where(2 * k < n, 2.0, 0.0))
+    found = np.fft.ifft(np.fft.fft(moved, size) * cast(
+        weights, np.float32 if given.dtype == np.float32 else np.float64))
+    return np.moveaxis(found, -1, axis)
+
+
+# --- windows ------------------------------------------------------------------------------------
+
+
+def _window(formula: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a window of as many points as a size says."""
+
+    def capture(M: object, sym: bool = True, *, xp: None = None, device: None = None) -> Any:
+        n: Any = M
+        places = cast(iota(to_dim(M)), np.float64)
+        width = n - 1 if sym else n
+        return np.where(n == 1, 1.0, formula(places, np.where(n == 1, 1.0, width)))
+
+    return capture
+
+
+def _cosines(*weights: float) -> Callable[..., Any]:
+    def formula(k: Any, width: Any) -> Any:
+        total: Any = 0.0
+        for i, w in enumerate(weights):
+            total = total + (-1.0) ** i * w * np.cos(2.0 * math.pi * i * k / width)
+        return total
+
+    return formula
+
+
+scipy_captures("scipy.signal", {
+    "lfilter": lfilter, "lfilter_zi": lfilter_zi, "sosfilt": sosfilt, "filtfilt": filtfilt,
+    "savgol_filter": savgol_filter, "detrend": detrend, "hilbert": hilbert})
+scipy_captures("scipy.signal.windows", {name: _window(formula) for name, formula in {
+    "boxcar": lambda k, w: 1.0 + 0.0 * k, "hann": _cosines(0.5, 0.5),
+    "hamming": _cosines(0.54, 0.46), "blackman": _cosines(0.42, 0.5, 0.08),
+    "nuttall": _cosines(0.3635819, 0.4891775, 0.1365995, 0.0106411),
+    "blackmanharris": _cosines(0.35875, 0.48829, 0.14128, 0.01168),
+    "bartlett": lambda k, w: 1.0 - np.abs(2.0 * k / w - 1.0),
+    "cosine": lambda k, w: np.sin(math.pi * (k + 0.5) / (w + 1.0)),
+}.items()})

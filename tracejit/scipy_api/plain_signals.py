@@ -1,0 +1,52 @@
+"""Filters and convolutions as Python would have them: captured like users' functions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["correlated_rows", "filtered", "sections", "sums_of_products"]
+
+
+def filtered(b: np.ndarray, a: np.ndarray, x: np.ndarray,
+             z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a rational filter of the rows of x, and its state at the end.
+
+    b, a -- coefficients, as many of each; a[0] is 1
+    x    -- n times m: time first
+    z    -- the state: one row less than there are coefficients, at least one
+    """
+    y = np.zeros_like(x)
+    state = z.copy()
+    for t in range(len(x)):
+        y[t] = b[0] * x[t] + state[0]
+        state[:-1] = state[1:] + np.outer(b[1:-1], x[t]) - np.outer(a[1:-1], y[t])
+        state[-1] = b[-1] * x[t] - a[-1] * y[t]
+    return y, state
+
+
+def sections(sos: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return the rows of x through filters of second order, one after the other."""
+    for k in range(len(sos)):
+        first = sos[k, 3]
+        z = np.zeros((2, x.shape[1]), x.dtype)
+        x, _ = filtered(sos[k, :3] / first, sos[k, 3:] / first, x, z)
+    return x
+
+
+def sums_of_products(x: np.ndarray, y: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Return the full convolution of two matrices."""
+    n, m = x.shape
+    p, q = y.shape
+    result = np.zeros((n + p - 1, m + q - 1), dtype)
+    for i in range(p):
+        for j in range(q):
+            result[i:i + n, j:j + m] += y[i, j] * x
+    return result
+
+
+def correlated_rows(x: np.ndarray, w: np.ndarray, n: int) -> np.ndarray:
+    """Return the sums of n rows of x, times weights: those from each row on."""
+    result = np.zeros((n, x.shape[1]), x.dtype)
+    for k in range(len(w)):
+        result += w[k] * x[k:k + n]
+    return result
