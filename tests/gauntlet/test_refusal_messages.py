@@ -41,7 +41,7 @@ B = np.arange(1.0, 5.0)
 S = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 5.0]])
 SPARSE = scipy.sparse.csr_matrix(np.eye(4))
 RNG = np.random.default_rng(0)
-SPLINE = scipy.interpolate.CubicSpline(B, B)
+SPLINE = scipy.interpolate.make_interp_spline(B, B)
 t = scipy.stats.t
 
 Case = tuple[Callable[..., Any], tuple[Any, ...], str]
@@ -74,8 +74,9 @@ NEIGHBOURS: dict[str, Case] = {
                "scipy.optimize.brentq"),
     "minimize": (lambda a: scipy.optimize.minimize(lambda t: (t - a) ** 2, 0.0).fun, (2.0,),
                  "scipy.optimize.minimize"),
-    "interp1d": (lambda x: scipy.interpolate.interp1d(B, B)(x), (B,), "interp1d"),
-    "spline": (lambda x: SPLINE(x), (B,), "CubicSpline"),
+    "barycentric": (lambda x: scipy.interpolate.BarycentricInterpolator(B, B)(x), (B,),
+                    "BarycentricInterpolator"),
+    "spline": (lambda x: SPLINE(x), (B,), "BSpline"),
     "ber": (lambda x: scipy.special.ber(x), (B,), "scipy.special.ber"),
     "hyperu": (lambda x: scipy.special.hyperu(1.5, 2.0, x), (B,), "scipy.special.hyperu"),
     "tklmbda": (lambda x: scipy.special.tklmbda(x, 0.5), (B,), "scipy.special.tklmbda"),

@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.fft
+import scipy.integrate
+import scipy.interpolate
 import scipy.ndimage
+import scipy.optimize
 import scipy.signal
+import scipy.spatial.distance
 from test_numpy_cases import check_case
 
 import tracejit
@@ -103,6 +107,57 @@ for _name in ("convolve1d", "correlate1d"):
     CASES[f"scipy.ndimage.{_name}"] = [
         (lambda x, name=_name, n=n, mode=mode: getattr(scipy.ndimage, name)(x, Y[:n], mode=mode), X)
         for n in (3, 4) for mode in _MODES]
+
+
+# --- interpolation, distances, rules ------------------------------------------------------------
+
+PLACES = np.array([0.0, 0.4, 1.1, 1.5, 2.4, 3.0])
+VALUES = np.array([0.3, 1.2, 0.9, -0.4, 0.2, 1.7])
+AT = np.array([[0.2, 0.7], [1.3, 2.9]])
+TWO = RNG.standard_normal((6, 2))
+SPLINE = scipy.interpolate.CubicSpline(PLACES, VALUES)
+MONOTONE = scipy.interpolate.PchipInterpolator(PLACES, TWO)
+
+
+def _interpolated(make: Any, **keywords: Any) -> list[tuple[Any, ...]]:
+    return [(lambda x, y, t: make(x, y, **keywords)(t), PLACES, VALUES, AT),
+            (lambda y, t: make(PLACES, y, **keywords)(t), TWO, AT[0]),
+            (lambda y, t: make(PLACES, y, **keywords)(t, 1), VALUES, AT),
+            (lambda y, t: make(PLACES, y, **keywords).derivative()(t), VALUES, AT),
+            (lambda y, t: make(PLACES, y, **keywords).antiderivative()(t), VALUES, AT),
+            (lambda y, a: make(PLACES, y, **keywords).integrate(a, 2.0) * 1.0, TWO, 0.3)]
+
+
+CASES["scipy.interpolate.CubicSpline"] = [
+    *_interpolated(scipy.interpolate.CubicSpline),
+    *_interpolated(lambda x, y: scipy.interpolate.CubicSpline(x, y, bc_type="natural"))[:2],
+    *_interpolated(lambda x, y: scipy.interpolate.CubicSpline(x, y, bc_type="clamped"))[:2],
+    *_interpolated(lambda x, y: scipy.interpolate.CubicSpline(
+        x, y, bc_type=((1, 0.5), (2, -0.3))))[:1],
+    (lambda x, y, t: scipy.interpolate.CubicSpline(x[:3], y[:3])(t), PLACES, VALUES, AT),
+    (lambda t: SPLINE(t) + SPLINE(t, 2), AT), (lambda t: MONOTONE(t), AT),
+    (lambda t: SPLINE.integrate(t, 1.0) * 1.0, 0.4)]
+CASES["scipy.interpolate.PchipInterpolator"] = _interpolated(scipy.interpolate.PchipInterpolator)
+CASES["scipy.interpolate.Akima1DInterpolator"] = _interpolated(
+    scipy.interpolate.Akima1DInterpolator)
+CASES["scipy.interpolate.interp1d"] = [
+    (lambda x, y, t, kind=kind: scipy.interpolate.interp1d(x, y, kind=kind)(t), PLACES, VALUES, AT)
+    for kind in ("linear", "cubic")]
+CASES["scipy.interpolate.interp1d"].append((lambda y, t: scipy.interpolate.interp1d(
+    PLACES, y, fill_value="extrapolate")(t), VALUES, 2.1 * AT))
+_enter("scipy.spatial.distance", {
+    **{name: [(X[:4], Y)] for name in (
+        "euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation",
+        "minkowski", "canberra", "braycurtis")},
+    "seuclidean": [(X[:4], Y, np.abs(LONG[:4]))], "mahalanobis": [(X[:2], Y[:2], np.eye(2) + 0.1)],
+    "cdist": [(A, 1.3 * A[:3] + 0.3), *((A, 1.3 * A[:3] + 0.3, {"metric": m}) for m in (
+        "sqeuclidean", "cityblock", "cosine", "chebyshev", "correlation"))],
+    "pdist": [(A,), (A, {"metric": "cityblock"})]})
+_enter("scipy.integrate", {
+    "trapezoid": [(X,), (A, {"axis": 0})], "simpson": [(X,), (X, np.cumsum(np.abs(X) + 0.1))],
+    "cumulative_trapezoid": [(X,), (A, {"axis": 0, "initial": 0}),
+                             (X, np.cumsum(np.abs(X) + 0.1))]})
+_enter("scipy.optimize", {"rosen": [(Y,)], "rosen_der": [(Y,)]})
 
 
 @pytest.mark.filterwarnings("ignore")

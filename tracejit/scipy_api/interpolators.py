@@ -1,0 +1,216 @@
+"""The interpolators of `scipy.interpolate`, built from traced data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.scipy_api.piecewise import Piecewise
+from tracejit.scipy_api.plain_splines import tridiagonal
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import scipy_captures
+from tracejit.trace.python.calls import call_function
+from tracejit.trace.values.equations import cast
+from tracejit.trace.values.python_numbers import require
+
+__all__: list[str] = []
+
+
+def _data(x: object, y: object, axis: int, name: str) -> tuple[Any, Any]:
+    """Return points and values in double precision, and raise SciPy's errors."""
+    places: Any = cast(as_tracer(x), np.float64)
+    values: Any = as_tracer(y)
+    if values.dtype.kind == "c":
+        raise refuse(f"scipy.interpolate.{name} of complex numbers cannot be captured",
+                     "Interpolate the parts")
+    if axis not in (0, -1) or (axis == -1 and len(values.dims) != 1):
+        raise refuse(f"scipy.interpolate.{name} along another axis than the first cannot be "
+                     "captured", "Move the axis with np.moveaxis")
+    values = cast(values, np.float64)
+    require(np.all(places[1:] > places[:-1]), ValueError,
+            "`x` must be strictly increasing sequence.")
+    return places, np.reshape(values, (places.shape[0], *values.shape[1:]))
+
+
+def _fewer(x: Any, n: int) -> bool:
+    """Return whether there are fewer than n points."""
+    found = current().decide(x.dims[0] - n, "<", "how many points an interpolator has")
+    if found is None:
+        raise refuse("an interpolator of as many points as data says cannot be captured",
+                     "Make their number that of an argument")
+    return found
+
+
+def _beside(h: Any, y: Any) -> Any:
+    return np.reshape(h, (h.shape[0], *(1 for _ in y.dims[1:])))
+
+
+def _of_slopes(x: Any, y: Any, s: Any, extrapolate: bool) -> Piecewise:
+    """Return the cubic pieces through values with slopes."""
+    h = _beside(np.diff(x), y)
+    m = np.diff(y, axis=0) / h
+    t = (s[:-1] + s[1:] - 2.0 * m) / h
+    return Piecewise(x, np.stack([t / h, (m - s[:-1]) / h - t, s[:-1], y[:-1]]), extrapolate)
+
+
+def _ends(bc_type: object) -> tuple[Any, Any]:
+    """Return what holds at either end: "not-a-knot", or which derivative has which value."""
+    named = {"natural": (2, 0.0), "clamped": (1, 0.0), "not-a-knot": "not-a-knot"}
+    pair = (bc_type, bc_type) if isinstance(bc_type, str) else bc_type
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise ValueError("`bc_type` must contain 2 elements to specify start and end conditions.")
+    if "periodic" in [end for end in pair if isinstance(end, str)]:
+        raise refuse("scipy.interpolate.CubicSpline with bc_type='periodic' cannot be captured",
+                     "Repeat the data before and behind, and use 'not-a-knot'")
+    found = [named.get(end, end) if isinstance(end, str) else end for end in pair]
+    return found[0], found[1]
+
+
+def _row(end: Any, h: Any, m: Any, wide: Any) -> tuple[Any, Any, Any]:
+    """Return the equation at an end: what the slope there and the next one are times, and right.
+
+    h, m -- the first two widths and slopes of the data, from the end on
+    wide -- the same, in the shape of values
+    """
+    if isinstance(end, str):
+        d = h[0] + h[1]
+        right = ((wide[0] + 2.0 * (wide[0] + wide[1])) * wide[1] * m[0] + wide[0] * wide[0] * m[1])
+        return h[1], d, right / (wide[0] + wide[1])
+    order, value = end
+    if order == 1:
+        return 1.0 + 0.0 * h[0], 0.0 * h[0], value + 0.0 * m[0]
+    if order != 2:
+        raise ValueError("The specified derivative order must be 1 or 2.")
+    return 2.0 * h[0], h[0], -0.5 * value * wide[0] * wide[0] + 3.0 * wide[0] * m[0]
+
+
+def cubic_spline(x: object, y: object, axis: int = 0, bc_type: object = "not-a-knot",
+                 extrapolate: bool | None = None) -> Any:
+    """Return the cubic spline through points."""
+    places, values = _data(x, y, axis, "CubicSpline")
+    start, stop = _ends(bc_type)
+    h = np.diff(places)
+    wide = _beside(h, values)
+    m = np.diff(values, axis=0) / wide
+    if _fewer(places, 4) and "not-a-knot" in (start, stop):
+        if _fewer(places, 3) or not (start == stop):
+            raise refuse("scipy.interpolate.CubicSpline of so few points cannot be captured",
+                         "Use bc_type='natural', or more points")
+        bend = (m[1] - m[0]) / (wide[0] + wide[1])
+        slopes = np.stack([m[0] - bend * wide[0], m[0] + bend * wide[0], m[1] + bend * wide[1]])
+        return _of_slopes(places, values, slopes, extrapolate is not False)
+    second = 1 if not _fewer(places, 3) else 0
+    first = _row(start, (h[0], h[second]), (m[0], m[second]), (wide[0], wide[second]))
+    stop = stop if isinstance(stop, str) else (stop[0], -stop[1] if stop[0] == 2 else stop[1])
+    last = _row(stop, (h[-1], h[-1 - second]), (m[-1], m[-1 - second]),
+                (wide[-1], wide[-1 - second]))
+    inner = 3.0 * (wide[1:] * m[:-1] + wide[:-1] * m[1:])
+
+    def whole(before: Any, between: Any, behind: Any) -> Any:
+        return np.concatenate([np.reshape(before, (1, *between.shape[1:])), between,
+                               np.reshape(behind, (1, *between.shape[1:]))])
+
+    zero = 0.0 * h[0]
+    right = whole(first[2], inner, last[2])
+    slopes = call_function(tridiagonal, (
+        whole(zero, h[1:], last[1]), whole(first[0], 2.0 * (h[1:] + h[:-1]), last[0]),
+        whole(first[1], h[:-1], zero), np.reshape(right, (places.shape[0], -1))), {})
+    return _of_slopes(places, values, np.reshape(slopes, values.shape), extrapolate is not False)
+
+
+def pchip(x: object, y: object, axis: int = 0, extrapolate: bool | None = None) -> Any:
+    """Return the monotone interpolator: F. N. Fritsch and J. Butland, SIAM J. Sci. Comput. 5."""
+    places, values = _data(x, y, axis, "PchipInterpolator")
+    h = _beside(np.diff(places), values)
+    m = np.diff(values, axis=0) / h
+    if _fewer(places, 3):
+        return _of_slopes(places, values, np.concatenate([m, m]), extrapolate is not False)
+    flat = (np.sign(m[1:]) != np.sign(m[:-1])) | (m[1:] == 0.0) | (m[:-1] == 0.0)
+    low, high = (np.where(flat, 1.0, part) for part in (m[:-1], m[1:]))
+    before, behind = 2.0 * h[1:] + h[:-1], h[1:] + 2.0 * h[:-1]
+    inner = np.where(flat, 0.0, (before + behind) / (before / low + behind / high))
+    ends = [_end_slope(h[0], h[1], m[0], m[1]), _end_slope(h[-1], h[-2], m[-1], m[-2])]
+    slopes = np.concatenate([ends[0][None], inner, ends[1][None]])
+    return _of_slopes(places, values, slopes, extrapolate is not False)
+
+
+def _end_slope(h: Any, next_h: Any, m: Any, next_m: Any) -> Any:
+    d = ((2.0 * h + next_h) * m - h * next_m) / (h + next_h)
+    far = (np.sign(m) != np.sign(next_m)) & (np.abs(d) > 3.0 * np.abs(m))
+    return np.where(np.sign(d) != np.sign(m), 0.0, np.where(far, 3.0 * m, d))
+
+
+def akima(x: object, y: object, axis: int = 0, *, method: str = "akima",
+          extrapolate: bool | None = None) -> Any:
+    """Return the interpolator of H. Akima, J. ACM 17, 1970."""
+    if method != "akima":
+        raise refuse("scipy.interpolate.Akima1DInterpolator with method= cannot be captured",
+                     "Leave it out")
+    places, values = _data(x, y, axis, "Akima1DInterpolator")
+    m = np.diff(values, axis=0) / _beside(np.diff(places), values)
+    if _fewer(places, 3):
+        raise refuse("scipy.interpolate.Akima1DInterpolator of two points cannot be captured",
+                     "Use a line")
+    left, right = 2.0 * m[:1] - m[1:2], 2.0 * m[-1:] - m[-2:-1]
+    wide = np.concatenate([2.0 * left - m[:1], left, m, right, 2.0 * right - m[-1:]])
+    change = np.abs(np.diff(wide, axis=0))
+    ahead, back = change[2:], change[:-2]
+    both = ahead + back
+    bent = both > 1e-9 * np.max(both)
+    safe = np.where(bent, both, 1.0)
+    slopes = np.where(bent, (ahead * wide[1:-2] + back * wide[2:-1]) / safe,
+                      0.5 * (wide[3:] + wide[:-3]))
+    return _of_slopes(places, values, slopes, bool(extrapolate))
+
+
+class Interpolator:
+    """What `interp1d` makes of traced data."""
+
+    def __init__(self, pieces: Piecewise, checked: bool, fill: object) -> None:
+        self.pieces, self.checked, self.fill = pieces, checked, fill
+
+    def __call__(self, x: object) -> Any:
+        """Return the values at points."""
+        points: Any = as_tracer(x)
+        first, last = self.pieces.x[0], self.pieces.x[-1]  # type: ignore[index]
+        outside = (points < first) | (points > last)
+        if self.checked:
+            require(np.logical_not(np.any(outside)), ValueError,
+                    "A value in x_new is outside of the interpolation range.")
+        found = self.pieces(points, 0, True)
+        fill: Any = self.fill
+        return found if fill is None else np.where(outside, fill, found)
+
+
+def interp1d(x: object, y: object, kind: str = "linear", axis: int = -1, copy: bool = True,
+             bounds_error: bool | None = None, fill_value: object = np.nan,
+             assume_sorted: bool = False) -> Any:
+    """Return the interpolator of a vector."""
+    if kind not in ("linear", "cubic"):
+        raise refuse(f"scipy.interpolate.interp1d of kind {kind!r} cannot be captured",
+                     "'linear' and 'cubic' can")
+    places: Any = as_tracer(x)
+    values: Any = as_tracer(y)
+    if len(values.dims) != 1 or isinstance(fill_value, tuple):
+        raise refuse("scipy.interpolate.interp1d of arrays of several axes, or with two fill "
+                     "values, cannot be captured", "Use CubicSpline, or np.interp")
+    if not assume_sorted:
+        order = np.argsort(places)
+        places, values = places[order], values[order]
+    beyond = isinstance(fill_value, str)
+    default = isinstance(fill_value, float) and np.isnan(fill_value)
+    checked = (default and not beyond) if bounds_error is None else bool(bounds_error)
+    if kind == "cubic":
+        pieces = cubic_spline(places, values)
+    else:
+        points, numbers = _data(places, values, 0, "interp1d")
+        m = np.diff(numbers) / np.diff(points)
+        pieces = Piecewise(points, np.stack([m, numbers[:-1]]), True)
+    return Interpolator(pieces, checked, None if beyond or checked else fill_value)
+
+
+scipy_captures("scipy.interpolate", {
+    "CubicSpline": cubic_spline, "PchipInterpolator": pchip, "Akima1DInterpolator": akima,
+    "interp1d": interp1d})
