@@ -77,6 +77,15 @@ All others (`print`, `id` and so on) run in Python while the function is capture
 Of the distributions of `scipy.stats`, with location and scale, called as
 `stats.norm.logpdf(x, m, s)` or `stats.norm(m, s).logpdf(x)`: {distributions}.
 
+## Every public function, by module
+
+Of the installed NumPy and SciPy. What is captured is listed above; what is not is refused where an
+argument of the call is traced, with your line, as nothing of tracejit says what it computes: call
+it on constants, write it with functions that are listed, or make it an op with
+`tracejit.register_op`.
+
+{status}
+
 What is refused, and what to write instead, is [on a page of its own](refusals.md).
 """
 
@@ -148,6 +157,41 @@ def _is_marked(ufunc: Any) -> bool:
     return op is not None and op.marked
 
 
+STATUS = ("numpy", "numpy.linalg", "numpy.fft", "scipy.special", "scipy.linalg", "scipy.fft",
+          "scipy.stats", "scipy.signal", "scipy.interpolate", "scipy.spatial.distance",
+          "scipy.integrate", "scipy.ndimage", "scipy.optimize", "scipy.sparse")
+"""The modules of which the page says of every public function whether it is captured."""
+
+
+def public_functions(module: str) -> dict[str, Any]:
+    """Return the public functions and classes of a module; of `scipy.stats` its distributions."""
+    home = importlib.import_module(module)
+    found = {name: getattr(home, name) for name in home.__all__ if hasattr(home, name)}
+    if module == "scipy.stats":
+        return {name: x for name, x in found.items() if not isinstance(x, type)
+                and (hasattr(x, "logcdf") or hasattr(x, "logpdf"))}
+    return {name: x for name, x in found.items() if callable(x) and not (
+        isinstance(x, type) and (issubclass(x, (Exception, np.generic)) or module == "numpy"))}
+
+
+def is_captured(module: str, name: str, x: Any) -> bool:
+    """Return whether calls of a function on traced arguments are captured."""
+    if module == "scipy.stats":
+        return name in dispatch.DISTRIBUTIONS
+    known = getattr(x, "__hash__", None) is not None and (
+        x in dispatch.FUNCTIONS or x in dispatch.UFUNCS or x in COMPOSITES or x in BUILTINS)
+    return known or dispatch.foreign_capture(x) is not None
+
+
+def _status(module: str) -> str:
+    functions = public_functions(module)
+    missing = [name for name, x in functions.items() if not is_captured(module, name, x)]
+    count = len(functions) - len(missing)
+    kind = "distributions" if module == "scipy.stats" else "functions and classes"
+    return (f"`{module}`: {count} of {len(functions)} {kind} are captured. Not captured: "
+            f"{_listed(missing) or 'none'}.")
+
+
 def coverage_page() -> str:
     """Return the page."""
     math_names = (name for name in dir(math)
@@ -166,4 +210,5 @@ def coverage_page() -> str:
         methods=_listed(methods), attributes=_listed(attributes),
         operators=_listed(_operators(TracedOperand)), inplace=_listed(_operators(Tracer, "i", "=")),
         math=_listed(math_names), builtins=_listed(_builtin_names()),
-        scipy=_listed(_scipy_names()), distributions=_listed_by_method())) + "\n"
+        status="\n\n".join(map(_status, STATUS)), scipy=_listed(_scipy_names()),
+        distributions=_listed_by_method())) + "\n"

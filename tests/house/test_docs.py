@@ -23,7 +23,7 @@ from typing import Any
 
 import pytest
 from api_page import api_page
-from coverage_page import PACKAGE, coverage_page
+from coverage_page import PACKAGE, STATUS, coverage_page, is_captured, public_functions
 from refusals_page import messages, refusals, refusals_in, with_others
 
 ROOT = Path(__file__).parents[2]
@@ -109,6 +109,16 @@ def test_the_figures_are_those_of_the_benchmarks(expect_text: Expect) -> None:
 
 def test_what_is_captured_is_what_the_page_lists(expect_text: Expect) -> None:
     expect_text(ROOT / "docs" / "coverage.md", coverage_page())
+
+
+def test_the_page_has_every_public_function_of_the_installed_libraries() -> None:
+    page = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")
+    for module in STATUS:
+        (part,) = re.findall(rf"^`{module}`: \d+ of [^:]*:(.*?)\n\n", page, re.M | re.S)
+        listed = set(re.findall(r"`(\w+)`", part))
+        functions = public_functions(module)
+        missing = {name for name, x in functions.items() if not is_captured(module, name, x)}
+        assert listed == missing, module
 
 
 def test_every_refusal_is_on_its_page(expect_text: Expect) -> None:
