@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -187,3 +191,27 @@ def test_kernels_have_the_interpreters_values(fn: Any) -> None:
         expected = tracejit.value_and_grad(loss)(X)
     np.testing.assert_allclose(value, expected[0], rtol=1e-12)
     np.testing.assert_allclose(gradient, expected[1], rtol=1e-10, atol=1e-12)
+
+
+PROGRAM = """
+import numpy as np
+import tracejit
+from scipy import special, stats
+from scipy.interpolate import CubicSpline
+
+def loss(y):
+    spline = CubicSpline(np.arange(4.0), y)
+    return spline(1.5) + special.jv(0, y[0]) + stats.gamma.cdf(y[1], 2.0)
+
+print(tracejit.grad(loss)(np.array([0.5, 1.0, 2.0, 1.5])).shape)
+print(tracejit.vjp(special.expi, 0.5)[1](1.0)[0] > 0.0)
+"""
+
+
+def test_a_program_that_imports_tracejit_alone_has_all_of_it(tmp_path: Path) -> None:
+    """Tests import `tracejit.api`, which fills all tables; programs need not."""
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM, encoding="utf-8")
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False,
+                          env={**os.environ, "TRACEJIT_DISABLE_JIT": "1"}, timeout=300)
+    assert done.stdout == "(4,)\nTrue\n", done.stderr

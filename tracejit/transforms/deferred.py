@@ -54,7 +54,7 @@ class Deferred:
     @functools.cached_property
     def transform(self) -> Any:
         """Return what carries the transform out."""
-        import tracejit.numpy_api  # noqa: F401  (importing fills the tables)
+        import tracejit.scipy_api  # noqa: F401  (importing fills the tables)
         from tracejit.trace.ground.own_numpy import keep_numpy
 
         module, _, name = self.home.partition(":")

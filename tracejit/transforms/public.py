@@ -258,7 +258,7 @@ def vjp(fn: Callable[..., object] | None = None, *primals: object, argnums: obje
     (array([3., 3.]), 3.0)
     """
     def make(f: Callable[..., object]) -> Callable[..., Any]:
-        import tracejit.numpy_api  # noqa: F401  (importing fills the tables)
+        import tracejit.scipy_api  # noqa: F401  (importing fills the tables)
         from tracejit.transforms.linear import Pullback
 
         if not callable(f):
