@@ -190,3 +190,33 @@ def test_the_handler_finds_what_the_loop_did(f: Program) -> None:
         if f is written:
             continue
         assert slope == pytest.approx(np.imag(f(*args)) / 1e-20)
+
+
+def shortened_after_writes(x: Any, b: Any) -> Any:
+    items, turn = [x, b, 1.5], 0
+    while turn < 3:
+        turn += 1
+        items.reverse()
+        for k in range(1):
+            items[:1] = []
+            x = x + k
+        items.clear()
+    return x + len(items) + turn
+
+
+def written_and_cleared(x: Any, b: Any) -> Any:
+    items, turn, total = [x, b, 1.5], 0, 0.0
+    while turn < 3:
+        turn += 1
+        items[-1] = x * turn
+        total = total + sum(items)
+        items.clear()
+        items += [b, x]
+        items[0] = items[1] + turn
+    return total + items[0] * 10.0 + len(items)
+
+
+@pytest.mark.parametrize("f", [shortened_after_writes, written_and_cleared])
+def test_what_a_loop_tried_ahead_did_to_a_list_is_undone(f: Program) -> None:
+    with tracejit.config(disable_jit=True):
+        assert tracejit.jit(f)(2.0, 3.0) == f(2.0, 3.0)

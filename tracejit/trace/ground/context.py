@@ -391,7 +391,8 @@ class Trace:
             if self.frames:
                 self.frames[-1].read |= frame.read
             for place, before in frame.written.values():
-                place.set(before)
+                if id(getattr(place, "container", None)) not in frame.contents:
+                    place.set(before)  # an item may have no place in what a list has become
             for container, copy in frame.contents.values():
                 container.clear()
                 container.update(copy) if isinstance(copy, (dict, set)) else container.extend(copy)
