@@ -25,6 +25,7 @@ from tracejit.numpy_api.shapes import (
     atleast_2d,
     exact_quotient,
     expand_dims,
+    moveaxis,
     ravel,
     transpose,
 )
@@ -59,7 +60,7 @@ def _joined(rows: Tracer, axis: object) -> Tracer:
     if axis is None:
         return rows.reshape(-1).copy()
     axis = normalize_axis(axis, rows.ndim - 1)
-    moved = np.moveaxis(rows, 0, axis)
+    moved = moveaxis(rows, 0, axis)
     return moved.reshape((*moved.shape[:axis], -1, *moved.shape[axis + 2:])).copy()
 
 
@@ -109,7 +110,7 @@ def stack(arrays: Any, axis: int = 0, out: object = None, *,
     """Join arrays along a new axis."""
     rows = _rows(arrays, "stack", out, dtype)
     if rows is not None:
-        return np.moveaxis(rows, 0, normalize_axis(axis, rows.ndim)).copy()
+        return moveaxis(rows, 0, normalize_axis(axis, rows.ndim)).copy()
     parts = [as_tracer(a) for a in arrays]
     axis = normalize_axis(axis, len(parts[0].dims) + 1)
     return concatenate([expand_dims(p, axis) for p in parts], axis, out, dtype=dtype)
