@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import math
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 __all__ = ["Compiled", "Lowered", "Traced"]
 
 LOG = logging.getLogger("tracejit")
+
+MANY_ROWS = 16
+"""How many rows an array has for which short rows get loops of their own."""
 
 
 class Traced(Displayed):
@@ -85,6 +89,13 @@ class Traced(Displayed):
                 for d, n in zip(v.aval.shape, shape if isinstance(shape, tuple) else (),
                                 strict=False)
                 if (size := bare_value(d)) is not None}
+
+    @property
+    def row_lengths(self) -> dict[Value, int]:
+        """Return how long the rows of inputs were that have many, of coordinates say."""
+        return {size: shape[-1] for v, shape in zip(self.graph.inputs, self.shapes, strict=False)
+                if isinstance(shape, tuple) and math.prod(shape[:-1]) >= MANY_ROWS
+                and (size := bare_value(v.aval.shape[-1])) is not None}
 
     def _dump_more(self, graph: Graph) -> None:
         """Write what was decided, and a script that compiles and runs the program alone."""
@@ -137,7 +148,7 @@ class Lowered(Displayed):
                 f"{graph.name} cannot be lowered"):
             carried_out, self.jammed = unroll_and_jam(graph)
             self.kernel = lower_graph(graph, carried_out, checked=settings().verify,
-                                      lengths=traced.lengths)
+                                      lengths=traced.row_lengths)
             if change is not None:
                 change(self.kernel)
             self.source: str = render(self.kernel)
