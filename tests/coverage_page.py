@@ -92,7 +92,8 @@ What is refused, and what to write instead, is [on a page of its own](refusals.m
 
 def _listed(names: Iterable[str]) -> str:
     """Return names in order, as code."""
-    return ", ".join(f"`{name}`" for name in sorted(set(names), key=str.lower))
+    ordered = sorted(set(names), key=lambda name: (name.lower(), name))
+    return ", ".join(f"`{name}`" for name in ordered)
 
 
 def _filled(page: str) -> str:
