@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tracejit.program.request import Asked
     from tracejit.runtime.cfunction import CFunction
 
-__all__ = ["Compiled", "Lowered", "Traced"]
+__all__ = ["Compiled", "Lowered", "Traced", "traced_sizes"]
 
 LOG = logging.getLogger("tracejit")
 
@@ -81,21 +81,6 @@ class Traced(Displayed):
         if settings().dump is not None:
             self._dump_more(graph)
         return graph
-
-    @property
-    def lengths(self) -> dict[Value, int]:
-        """Return the sizes of the graph while it was traced, as far as inputs have them."""
-        return {size: n for v, shape in zip(self.graph.inputs, self.shapes, strict=False)
-                for d, n in zip(v.aval.shape, shape if isinstance(shape, tuple) else (),
-                                strict=False)
-                if (size := bare_value(d)) is not None}
-
-    @property
-    def row_lengths(self) -> dict[Value, int]:
-        """Return how long the rows of inputs were that have many, of coordinates say."""
-        return {size: shape[-1] for v, shape in zip(self.graph.inputs, self.shapes, strict=False)
-                if isinstance(shape, tuple) and math.prod(shape[:-1]) >= MANY_ROWS
-                and (size := bare_value(v.aval.shape[-1])) is not None}
 
     def _dump_more(self, graph: Graph) -> None:
         """Write what was decided, and a script that compiles and runs the program alone."""
@@ -148,7 +133,7 @@ class Lowered(Displayed):
                 f"{graph.name} cannot be lowered"):
             carried_out, self.jammed = unroll_and_jam(graph)
             self.kernel = lower_graph(graph, carried_out, checked=settings().verify,
-                                      lengths=traced.row_lengths)
+                                      lengths=_row_lengths(traced))
             if change is not None:
                 change(self.kernel)
             self.source: str = render(self.kernel)
@@ -343,6 +328,20 @@ class Compiled(Displayed):
     def addresses(self) -> tuple[int, int]:
         """Return the addresses of the kernel's entry and of the plan."""
         return self.code.address(self.symbol), self.code.address(f"{self.symbol}_plan")
+
+
+def traced_sizes(traced: Traced) -> dict[Value, int]:
+    """Return the sizes of a graph while it was traced, as far as inputs have them."""
+    return {size: n for v, shape in zip(traced.graph.inputs, traced.shapes, strict=False)
+            for d, n in zip(v.aval.shape, shape if isinstance(shape, tuple) else (), strict=False)
+            if (size := bare_value(d)) is not None}
+
+
+def _row_lengths(traced: Traced) -> dict[Value, int]:
+    """Return how long the rows of inputs were that have many, of coordinates say."""
+    return {size: shape[-1] for v, shape in zip(traced.graph.inputs, traced.shapes, strict=False)
+            if isinstance(shape, tuple) and math.prod(shape[:-1]) >= MANY_ROWS
+            and (size := bare_value(v.aval.shape[-1])) is not None}
 
 
 def _shapes(program: Program,

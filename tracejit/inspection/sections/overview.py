@@ -10,6 +10,7 @@ from tracejit.inspection.elements import Element, Paragraph, Section, Table, Tab
 from tracejit.inspection.subject import Subject, inputs_text
 from tracejit.ir.printer import format_type
 from tracejit.ir.walk import all_eqns
+from tracejit.runtime.stages import traced_sizes
 from tracejit.tree import Structure, leaf_names, unflatten
 
 __all__ = ["known_sizes", "numbers_of", "overview_section"]
@@ -122,7 +123,7 @@ def known_sizes(subject: Subject) -> dict[str, int]:
     for v, shape in zip(subject.graph.inputs, subject.traced.shapes, strict=False):
         if isinstance(shape, int):
             found[subject.names.of(v)] = shape
-    found.update((subject.names.of(size), n) for size, n in subject.traced.lengths.items()
+    found.update((subject.names.of(size), n) for size, n in traced_sizes(subject.traced).items()
                  if size in subject.graph.sizes)
     return found
 
