@@ -13,6 +13,7 @@ from tracejit.codegen.loop_expressions import (
     Array,
     Bin,
     Call,
+    Cast,
     Expression,
     Load,
     Select,
@@ -151,8 +152,8 @@ class Routines:
         size = call("fabs", d)
         if lu.dtype.kind == "c":
             size = call("hypot", call("real", d), call("imag", d))
-            turned: Expression = Bin("*", sign, Bin("/", d, call("complex", size, literal(
-                Literal(0, total.dtype)))))
+            length = Cast(lu.dtype, call("complex", size, literal(Literal(0, total.dtype))))
+            turned: Expression = Bin("*", sign, Bin("/", d, length))
         else:
             turned = Select(Bin("<", d, zero), Unary("-", sign), sign)
         self.frame.add(

@@ -36,13 +36,15 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 def _sampled(items: list[pytest.Item]) -> set[str]:
     """Return the identifiers of the tests that are not drawn today."""
-    families: dict[str, list[str]] = defaultdict(list)
+    families: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if "[" in item.nodeid:
-            families[item.nodeid.partition("[")[0]].append(item.nodeid)
+            families[item.nodeid.partition("[")[0]].append(item)
     dropped: set[str] = set()
-    for family, cases in sorted(families.items()):
-        count = SAMPLE if "/gauntlet/" in family else DRAWN.get(family.rpartition("/")[2])
+    for family, found in sorted(families.items()):
+        cases = [item.nodeid for item in found]
+        is_gauntlets = "gauntlet" in found[0].path.parts
+        count = SAMPLE if is_gauntlets else DRAWN.get(family.rpartition("/")[2])
         if count is not None:
             draw = random.Random(f"{_sample_seed()} {family}")
             dropped |= set(cases) - set(draw.sample(sorted(cases), min(count, len(cases))))

@@ -83,11 +83,11 @@ def why_refused(graph: Graph) -> str:
 
     eqns = list(all_eqns(graph.block))
     values = [v for e in eqns for v in (*e.inputs, *e.outputs)]
-    if any(getattr(v.aval, "dtype", np.dtype(float)).kind == "c" for v in values):
-        return "complex"
     how = [e.op.lowering for e in eqns]
-    has_lapack = any(isinstance(h, Library) and h.routine == "lapack" for h in how)
-    return "LAPACK" if has_lapack else ""
+    if any(isinstance(h, Library) and h.routine == "lapack" for h in how):
+        return "LAPACK"
+    is_complex = any(getattr(v.aval, "dtype", np.dtype(float)).kind == "c" for v in values)
+    return "complex" if is_complex else ""
 
 
 def check_op(op: Op, dtype: Any) -> None:

@@ -927,7 +927,7 @@ def iterator_of_a_user(x: Any) -> Any:
 
 def reads_nothing(x: Any) -> Any:
     try:
-        y = np.linalg.qr(x)[0]
+        y = np.spacing(x)
     except TypeError:
         y = x * 2.0
     return np.sum(y)
@@ -947,7 +947,7 @@ def indexes_a_list(x: Any) -> Any:
 def suppresses(x: Any) -> Any:
     y = x
     with contextlib.suppress(TypeError):
-        y = np.linalg.qr(x)[0]
+        y = np.spacing(x)
     return np.sum(y)
 
 

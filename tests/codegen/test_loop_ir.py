@@ -128,7 +128,7 @@ def test_every_template_of_the_registry_is_a_tree() -> None:
         for template in (getattr(how, "expression", None), getattr(how, "integer", None)):
             if not isinstance(template, str):
                 continue
-            operands = {f"_{k}": Var(f"v{k}", F64) for k in range(3)}
+            operands = {f"_{k}": Var(f"v{k}", F64) for k in range(6)}
             operands |= {"_zero": Const(0.0, F64), "_one": Const(1.0, F64)}
             tree = filled(template, operands, F64)
             assert {e.fn.name for e in every(tree) if isinstance(e, Call)} <= SCALARS.keys()

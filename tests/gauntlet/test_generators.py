@@ -785,8 +785,6 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "compared": (lambda r: tracejit.jit(lambda a, b: a is b)(r, r), "is not known"),
     "identified": (lambda r: tracejit.jit(lambda a: id(a))(r), "decides on"),
     "shown": (lambda r: tracejit.jit(lambda a: f"{a}")(r), "text of"),
-    "any": (lambda r: tracejit.jit(lambda x, r: any(r.random() < x for _ in range(4)))(0.3, r),
-            "one item after the other"),
     "all of a name": (lambda r: tracejit.jit(lambda x, r: every(r.random() < x for _ in range(4)))(
         0.3, r), "stop at the first"),
     "any of a map": (lambda r: tracejit.jit(lambda x, r: any(map(lambda v: r.random() < v, x)))(
@@ -971,3 +969,15 @@ def test_what_a_generator_from_outside_draws_is_no_constant(fn: Any) -> None:
         for _ in range(5):
             np.testing.assert_allclose(compiled(1.5), fn(expected, 1.5), rtol=1e-14)
     assert drawn.bit_generator.state == expected.bit_generator.state
+
+
+def test_any_draws_until_one_is_true() -> None:
+    def f(x: float, rng: np.random.Generator) -> bool:
+        return any(rng.random() < x for _ in range(4))
+
+    with tracejit.config(disable_jit=True):
+        staged = tracejit.jit(f)
+        for seed, x in itertools.product(range(6), (0.05, 0.3, 0.9)):
+            ours, numpys = np.random.default_rng(seed), np.random.default_rng(seed)
+            assert staged(x, ours) == f(x, numpys)
+            assert state(ours) == state(numpys)

@@ -214,7 +214,7 @@ def test_a_match_decides_as_in_python(f: Any) -> None:
             for n in (4, 2):
                 x = np.array(items)
                 np.testing.assert_allclose(compiled(x, n), f(x, n), rtol=1e-14)
-                if f in (of_a_number, of_a_traced_int) and items[0] == 1.0:
+                if f in (of_a_number, of_a_traced_int, of_traced_ints) and items[0] == 1.0:
                     continue  # there the program jumps
                 differences = [(f(x + h, n) - f(x - h, n)) / 2e-6 for h in 1e-6 * np.eye(4)]
                 np.testing.assert_allclose(slope(x, n), differences, rtol=1e-6, atol=1e-8)

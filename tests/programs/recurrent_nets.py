@@ -59,8 +59,7 @@ def gru(gates, xs):
     return np.sum(h**2)
 
 
-@program(lambda n, rng: (rng.normal(size=(3, 3)) / 2, rng.normal(size=(n, 3))), argnums=(0, 1),
-         compilations=3)  # the length of a list is a Python int
+@program(lambda n, rng: (rng.normal(size=(3, 3)) / 2, rng.normal(size=(n, 3))), argnums=(0, 1))
 def rnn_with_list_of_states(w, xs):
     states = []
     h = np.zeros(3)

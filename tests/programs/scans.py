@@ -305,7 +305,7 @@ def longest_rise_ends_early(x):
 
 
 @program(lambda n, rng: (np.cumsum(rng.uniform(0.3, 1.0, n)), rng.normal(size=n), 0.7),
-         argnums=(0, 1, 2), sizes=(3, 5), compilations=2)
+         argnums=(0, 1, 2), sizes=(3, 5))
 def lagrange_polynomial(xs, ys, t):
     """A filter on indices: the loop around it is unrolled, for every size by itself."""
     total = 0.0

@@ -55,7 +55,7 @@ LEAVING = dict.fromkeys((
     "method-choose-0", "method-item-0", "method-item-1", "method-tolist-0",
     "method-tolist-1"), LEAVES)
 LEAVING |= dict.fromkeys((
-    "np-fill_diagonal-1", "np-empty_like-0", "np-copy-0", "np-at-0", "np-at-1", "np-at-2",
+    "np-fill_diagonal-1", "np-empty_like-0", "np-copy-0", *(f"np-at-{k}" for k in range(8)),
     "np-put-0", "np-put-1", "np-putmask-0", "np-place-0", "np-put_along_axis-0",
     "method-copy-0", "method-partition-0", "method-put-0", "method-sort-0"), WRITES)
 """The cases that make arrays or numbers of tape values, or write to them; with what is said."""

@@ -171,7 +171,10 @@ def adjoint_graph(graph: Graph, wrt: Sequence[int], given: Sequence[int], name: 
 
 
 def cut_block(block: Block, known: Iterable[Value]) -> tuple[Block, list[Value]]:
-    """Return a block without the equations of known values, and the known values that it reads."""
+    """Return a block without the equations of known values, and the known values that it reads.
+
+    An equation that is needed for another of its results gives the known one as well.
+    """
     known = list(known)
     cut = set(known)
     needed = {a for a in block.outputs if isinstance(a, Value)}
@@ -179,9 +182,11 @@ def cut_block(block: Block, known: Iterable[Value]) -> tuple[Block, list[Value]]
     for eqn in reversed(block.eqns):
         if any(v in needed and v not in cut for v in eqn.outputs):
             kept.append(eqn)
+            cut.difference_update(eqn.outputs)
             needed.update(block_uses(Block((), (eqn,), ())))
     kept.reverse()
-    return Block(block.inputs, tuple(kept), block.outputs), [v for v in known if v in needed]
+    read = [v for v in known if v in needed and v in cut]
+    return Block(block.inputs, tuple(kept), block.outputs), read
 
 
 def tangent_graph(graph: Graph, wrt: Sequence[int], name: str,

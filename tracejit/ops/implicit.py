@@ -94,8 +94,8 @@ def _implied_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> l
     return list(_rule(eqn.params["rule"]).jvp(*_parts(sweep, eqn), given))
 
 
-structural("implied", lambda *xs, rule, count: tuple(xs[:count]), _implied_infer,
-           Inline("operands"), _implied_vjp, _implied_jvp, cost=0.0)
+structural("implied", lambda *xs, rule, count: xs[0] if count == 1 else xs[:count],
+           _implied_infer, Inline("operands"), _implied_vjp, _implied_jvp, cost=0.0)
 
 
 def _lapack_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
