@@ -122,7 +122,8 @@ def _inner_loops(nest: Loop) -> list[Loop]:
 
 
 def _can_be_written_out(loop: Loop, trips: int) -> bool:
-    return trips in SHORT and loop.lo == ZERO and loop.step == ONE and not loop.blocks and (
+    return trips in SHORT and loop.lo == ZERO and loop.step == ONE and not (
+        loop.blocks or loop.reverse) and (
         len(list(every_node(loop.body))) * trips <= MOST_NODES) and not any(
             isinstance(n, (Loop, While, Return, Do)) for n in every_node(loop.body))
 
@@ -208,7 +209,7 @@ def _write_out(nodes: list[Node], fresh: Fresh) -> bool:
         if isinstance(node, Loop) and _can_be_written_out(node, trips):
             changed = True
             for k in range(trips):
-                own = {n.name: fresh(n.name) for n in node.body if isinstance(n, Let)}
+                own = {n.name: fresh(n.name) for n in every_node(node.body) if isinstance(n, Let)}
                 result += _Copier(own, {node.var: integer(k)}).nodes(node.body)
         else:
             result.append(node)

@@ -12,6 +12,7 @@ import pytest
 from loop_text import nodes, text
 
 import tracejit
+from tracejit.codegen.loop_ir import Loop
 from tracejit.codegen.short_loops import write_out_short_loops
 
 WRITTEN_OUT = {
@@ -122,6 +123,21 @@ WRITTEN_OUT = {
             g[0] = g[0] * x[i * 2]
             g[1] = g[1] * x[i * 2 + 1]
         """),
+    "scalars within a test get names of their own, too": ("""
+        for i in range(n):
+            for k in range(2):
+                if i < k:
+                    v = x[i * 2 + k]
+                    out[i * 2 + k] = v * v
+        """, """
+        for i in range(n):
+            if i < 0:
+                v1 = x[i * 2]
+                out[i * 2] = v1 * v1
+            if i < 1:
+                v2 = x[i * 2 + 1]
+                out[i * 2 + 1] = v2 * v2
+        """),
     "a loop over 5 is a loop": ("""
         for i in range(n):
             for k in range(5):
@@ -147,6 +163,16 @@ def test_short_loops_are_written_out(name: str) -> None:
     write_out_short_loops(cast(Any, kernel), {"m": 3, "n": 9, "p": 7},
                           lambda stem: f"{stem}{next(numbers)}")
     assert text(kernel.nodes) == text(nodes(after or before))
+
+
+def test_a_loop_that_runs_backwards_stays_a_loop() -> None:
+    outer, = nodes("for i in range(n):\n    for k in range(3):\n        out[k] = out[k + 1]\n")
+    assert isinstance(outer, Loop) and isinstance(outer.body[0], Loop)
+    outer.body[0].reverse = True
+    kernel = SimpleNamespace(nodes=[outer], short={})
+    before = text(kernel.nodes)
+    write_out_short_loops(cast(Any, kernel), {}, str)
+    assert text(kernel.nodes) == before
 
 
 def pairs(r: Any, q: Any) -> Any:
