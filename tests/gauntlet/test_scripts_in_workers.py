@@ -174,3 +174,74 @@ def test_the_example_on_a_cluster_compiles_in_no_worker(project: Project) -> Non
                           check=False)
     assert done.returncode == 0, done.stderr
     assert re.findall(r"(\d+) chunks in processes with Numba", done.stdout) == ["0"] * 5
+
+
+CELLS = """
+import linecache, sys
+import cloudpickle
+import numpy as np
+import tracejit
+
+TEXT = '''
+def near(x):
+    total = x[0]
+    while total > 1.0:
+        total = total * 0.5 * RATE
+    return total
+
+loss = tracejit.value_and_grad(lambda x: near(x) * x.sum())
+'''
+RATE = 0.9
+linecache.cache["<cell 1>"] = len(TEXT), None, TEXT.splitlines(True), "<cell 1>"
+exec(compile(TEXT, "<cell 1>", "exec"))
+if __name__ == "__main__":
+    with open("loss.pickle", "wb") as f:
+        cloudpickle.dump(loss, f)
+    value, slope = loss(np.array([3.0, 1.0, 2.0]))
+    print(repr(float(value)), slope.tolist())
+"""
+READER = """
+import pickle, sys
+import numpy as np
+with open("loss.pickle", "rb") as f:
+    loss = pickle.load(f)
+value, slope = loss(np.array([3.0, 1.0, 2.0]))
+print(repr(float(value)), slope.tolist())
+"""
+
+
+def test_the_text_of_a_cell_goes_with_its_functions(project: Project) -> None:
+    """A worker has no file of a notebook's cell; loops on data are read from the text."""
+    project.environment["TRACEJIT_CACHE"] = "0"
+    expected = project.run(CELLS, "script.py")
+    assert project.run(READER, "reader.py") == expected
+
+
+CYCLE = """
+import pickle
+import cloudpickle
+import numpy as np
+import tracejit
+
+def small(x):
+    return large.__wrapped__(x[:1]) if x.size > 1 else x.sum()
+
+@tracejit.jit
+def large(x):
+    return small(x) * 2.0
+
+class Model:
+    def __init__(self):
+        self.rate = 3.0
+        self.slope = tracejit.grad(lambda x: self.rate * x.sum())
+
+if __name__ == "__main__":
+    print(pickle.loads(cloudpickle.dumps(large))(np.ones(2)))
+    model, slope = pickle.loads(cloudpickle.dumps((lambda m: (m, m.slope))(Model())))
+    model.rate = 5.0
+    print(model.slope is slope, slope(np.ones(2)).tolist())
+"""
+
+
+def test_functions_and_objects_that_name_each_other_stay_so(project: Project) -> None:
+    assert project.run(CYCLE, "cycle.py") == "4.0\nTrue [5.0, 5.0]\n"

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import linecache
 import pickle
 import sys
+import threading
+from types import CodeType, FunctionType
 from typing import Any
 
 from tracejit.runtime.function import Function
 
 __all__ = ["reduce_function"]
+
+Origin = tuple[FunctionType, str, str]
+"""A function that goes by value, the name of its file, and the text of the file."""
+
+
+class _Open(threading.local):
+    """What a thread is at: looking for functions that go by value, or pickling some of them."""
+
+    searches = False
+
+    def __init__(self) -> None:
+        self.functions: list[Function] = []
+
+
+_OPEN = _Open()
 
 
 def reduce_function(function: Function, transform: Any) -> Any:
@@ -21,11 +39,16 @@ def reduce_function(function: Function, transform: Any) -> Any:
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
     parts = (type(transform), transform.name, transform.home, transform.fn, transform.settings,
              transform.options)
-    if _find(module, name) is not function:
-        return _make_again, parts
-    if module != "__main__":
+    found = _find(module, name) is function
+    if found and module != "__main__":
         return name
-    return _find_or_make, (module, name, _by_value(parts))
+    if not found or _OPEN.searches or any(f is function for f in _OPEN.functions):
+        return _make_again, (_origins(parts), *parts)
+    _OPEN.functions.append(function)
+    try:
+        return _find_or_make, (module, name, _by_value(parts))
+    finally:
+        _OPEN.functions.pop()
 
 
 def _find(module: str | None, name: str) -> Any:
@@ -35,18 +58,85 @@ def _find(module: str | None, name: str) -> Any:
     return found
 
 
-def _by_value(parts: object) -> bytes | None:
+def _cloudpickle() -> Any:
     for home in ("cloudpickle", "joblib.externals.cloudpickle"):
         try:
-            dumps = __import__(home, fromlist=["dumps"]).dumps
+            return __import__(home, fromlist=["CloudPickler"])
         except ImportError:
             continue
-        text: bytes = dumps(parts)
-        return text
     return None
 
 
-def _make_again(kind: Any, *parts: Any) -> Function:
+def _by_value(parts: tuple[object, ...]) -> bytes | None:
+    cloudpickle = _cloudpickle()
+    if cloudpickle is None:
+        return None
+    text: bytes = cloudpickle.dumps((_origins(parts), *parts))
+    return text
+
+
+# --- files of code that goes by value ------------------------------------------------------------
+
+
+def _origins(parts: tuple[object, ...]) -> tuple[Origin, ...]:
+    """Return the functions that go by value with a transform, each with its file and text.
+
+    cloudpickle leaves the name of a code object's file out from version 3.1.3 on, and a notebook's
+    cell has no file that another process could read. The functions are found by pickling once into
+    nothing; a transformed function that is met then is pickled without its origins.
+    """
+    cloudpickle = _cloudpickle()
+    if cloudpickle is None or _OPEN.searches:
+        return ()
+    found: dict[int, FunctionType] = {}
+    pickler: Any = cloudpickle.CloudPickler
+
+    class Search(pickler):  # type: ignore[misc]
+        def reducer_override(self, x: object) -> Any:
+            reduced = super().reducer_override(x)
+            if isinstance(x, FunctionType) and reduced is not NotImplemented:
+                found[id(x)] = x
+            return reduced
+
+    _OPEN.searches = True
+    try:
+        Search(_Nowhere(), protocol=5, buffer_callback=lambda _: False).dump(parts)
+    except Exception:
+        return ()  # the same error is raised when the parts are pickled
+    finally:
+        _OPEN.searches = False
+    names = {f.__code__.co_filename for f in found.values()}
+    texts = {name: "".join(linecache.getlines(name)) for name in names}
+    return tuple((f, f.__code__.co_filename, texts[f.__code__.co_filename])
+                 for f in found.values())
+
+
+class _Nowhere:
+    """A file that keeps nothing."""
+
+    def write(self, data: object) -> int:
+        return 0
+
+
+def _name_file(f: FunctionType, name: str, text: str) -> None:
+    """Give a function's code the name of its file, and the file its text where there is none."""
+    if text and not linecache.getlines(name):
+        linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+    if f.__code__.co_filename != name:
+        f.__code__ = _named(f.__code__, name)
+
+
+def _named(code: CodeType, name: str) -> CodeType:
+    constants = tuple(_named(c, name) if isinstance(c, CodeType) else c for c in code.co_consts)
+    return code.replace(co_filename=name, co_consts=constants)
+
+
+# --- in the other process ------------------------------------------------------------------------
+
+
+def _make_again(origins: tuple[Origin, ...], kind: Any, *parts: Any) -> Function:
+    for origin in origins:
+        _name_file(*origin)
     made: Function = kind(*parts).function()
     return made
 
@@ -62,7 +152,7 @@ def _find_or_make(module: str, name: str, by_value: bytes | None) -> Any:
     parts = pickle.loads(by_value)
     again = _make_again(*parts)
     here = getattr(found, "transform", None)
-    if isinstance(here, parts[0]) and _is_same(here, again.transform):
+    if isinstance(here, parts[1]) and _is_same(here, again.transform):
         return found
     return again
 
