@@ -1,4 +1,4 @@
-"""Options of all tests: expected text (`--golden`), how much of the gauntlet runs (`--full`)."""
+"""Options of all tests: expected text (`--golden`), how many cases run (`--full`)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,17 @@ import pytest
 os.environ["TRACEJIT_CACHE"] = "0"  # no test finds what another run has compiled
 
 
-SAMPLE = 5
+SAMPLE = 4
 """How many cases of one parametrised test of the gauntlet `make test` runs."""
 
-DRAWN = {"test_programs_as_they_are.py::test_programs_are_compiled_once": 24}
-"""How many cases it runs of other tests: these programs are all interpreted every time."""
+DRAWN = {
+    "test_programs_as_they_are.py::test_programs_are_compiled_once": 16,
+    "test_gallery.py::test_compiled_once_for_all_sizes": 70,
+    "test_op_kernels.py::test_kernel_computes_what_the_interpreter_does": 120,
+    "test_cuda.py::test_programs_of_the_gallery_are_what_they_are_on_the_cpu": 2,
+    "test_cuda.py::test_every_op_is_what_the_interpreter_says": 2,
+}
+"""How many cases it runs of other tests that compile each of their cases."""
 
 
 def _sample_seed() -> str:
@@ -30,8 +36,8 @@ def _sample_seed() -> str:
 def pytest_report_header(config: pytest.Config) -> str:
     """Print how much of the gauntlet runs, and the seed that draws the same cases again."""
     if config.getoption("full"):
-        return "gauntlet: all cases"
-    return f"gauntlet: {SAMPLE} cases of each test, TRACEJIT_SAMPLE_SEED={_sample_seed()}"
+        return "all cases"
+    return f"{SAMPLE} cases of each test of the gauntlet, TRACEJIT_SAMPLE_SEED={_sample_seed()}"
 
 
 def _sampled(items: list[pytest.Item]) -> set[str]:
@@ -77,7 +83,7 @@ def pytest_collection_finish() -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--golden` and `--full`."""
-    parser.addoption("--full", action="store_true", help="run all cases of tests/gauntlet")
+    parser.addoption("--full", action="store_true", help="run all cases of all tests")
     parser.addoption("--golden", action="store_true",
                      help="write the files of expected text again instead of comparing with them")
 
