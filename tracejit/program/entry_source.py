@@ -258,7 +258,7 @@ def _check_guards(s: _State) -> None:
     b, w = s.b, s.w
     i, seen = w.variable(b, WORD, WORD(0)), w.variable(b, WORD, WORD(0))
     head, inside, one, done = (b.append_basic_block(n) for n in ("guards", "guard", "one", "held"))
-    known, other = b.append_basic_block("version"), b.append_basic_block("versions")
+    known, other, word = (b.append_basic_block(n) for n in ("version", "versions", "word"))
     b.branch(head)
     b.position_at_end(head)
     b.cbranch(b.icmp_signed("<", b.load(i), s.word(Words.GUARDS)), inside, done)
@@ -268,18 +268,29 @@ def _check_guards(s: _State) -> None:
     choice = b.switch(kind, one)
     choice.add_case(WORD(Words.FROM_VERSION), known)
     choice.add_case(WORD(Words.TO_VERSION), other)
+    choice.add_case(WORD(Words.FROM_CELL), word)
 
     b.position_at_end(known)  # of a dict: all that is known of it holds while it is the same
     now = w.load(b, a, 0)
     b.store(now, seen)
-    same = b.icmp_unsigned("==", now, s.record(WORD(0), k, Words.B))
-    b.store(b.add(k, b.select(same, b.add(expected, WORD(2)), WORD(1))), i)
+    same, differs = b.append_basic_block("same"), b.append_basic_block("differs")
+    b.cbranch(b.icmp_unsigned("==", now, s.record(WORD(0), k, Words.B)), same, differs).set_weights(
+        [10_000, 1])  # a branch is predicted, a selection would wait for the word
+    b.position_at_end(same)
+    b.store(b.add(b.add(k, expected), WORD(2)), i)
+    b.branch(head)
+    b.position_at_end(differs)
+    b.store(b.add(k, WORD(1)), i)
     b.branch(head)
 
     b.position_at_end(other)
     s.set_field(b.sub(k, a), Words.B, b.load(seen))
     b.store(b.add(k, WORD(1)), i)
     b.branch(head)
+
+    b.position_at_end(word)  # most records: a word in memory
+    b.store(b.add(k, WORD(1)), i)
+    b.cbranch(b.icmp_unsigned("==", w.load(b, a, layout.CELL_CONTENT), expected), head, s.slow)
 
     b.position_at_end(one)
     found = s.source(WORD(0), k, may_be_absent=True)
