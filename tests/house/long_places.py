@@ -57,7 +57,6 @@ LONG_FILES = {
     "trace.lists.grown": "one kind of list, in a Log, with what may be done to it",
     "trace.lists.iterables": "what loops over traced things run over, one kind after the other",
     "trace.lists.rows": "lists in a list by data: the references to them, read, written, moved",
-    "trace.python.builtin_functions": "a table: one builtin after the other",
     "trace.python.keyed": "a deque, a set and a dict in Python, captured like users' code",
     "trace.python.list_items": "the methods of lists, one after the other",
     "trace.python.list_making": "the ways to make a list, one after the other",
