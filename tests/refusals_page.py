@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import tracejit
-from tracejit.trace.syntax.rewriter import _REFUSED
+from tracejit.trace.syntax.hooked_functions import REFUSED_SYNTAX
 
 PACKAGE = Path(tracejit.__file__).parent
 OTHERS = re.compile(r"(<!-- refusals without a program -->\n).*?(?=<!-- end -->)", re.S)
@@ -50,7 +50,7 @@ def refusals_in(tree: ast.Module) -> Iterator[Row]:
 
 def refusals() -> list[Row]:
     """Return every refusal of the package, what and the remedy, in the order of the alphabet."""
-    found = {(f"{what} cannot be captured", remedy) for _, what, remedy in _REFUSED}
+    found = {(f"{what} cannot be captured", remedy) for _, what, remedy in REFUSED_SYNTAX}
     for path in sorted(PACKAGE.rglob("*.py")):
         if "codegen" not in path.parts:
             found.update(refusals_in(ast.parse(path.read_text(encoding="utf-8"))))

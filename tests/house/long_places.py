@@ -66,7 +66,6 @@ LONG_FILES = {
     "trace.regions.merging": "one recursion over what two branches leave, kind by kind",
     "trace.state.captured": "one way into a capture: each read of state leaves a guard or an input",
     "trace.state.changes": "one comparison, before and after code that is not captured",
-    "trace.syntax.rewriter": "one transformer: the scope of names goes through all its visits",
     "trace.values.equations": "operands become an equation: one decision on dtype, shape, class",
     "trace.values.indexing": "NumPy's indexing: reads and writes share what an index means",
     "trace.values.mixed": "numbers of several kinds: what they are and how operators treat them",

@@ -22,7 +22,7 @@ from typing import Literal
 from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
 from tracejit.trace.syntax.jumps import always_jumps
-from tracejit.trace.syntax.syntax import assign, constant, hook, load, own_nodes, place
+from tracejit.trace.syntax.syntax import Stmts, assign, constant, hook, load, own_nodes, place
 
 __all__ = ["EACH", "Form", "NotInForm", "in_form", "is_generator", "yields"]
 
@@ -32,8 +32,6 @@ EACH = "_tj_each"
 Form = Literal["each", "until", "steps"]
 """Each item goes to a function, which may say that it was the last; or one is taken after another.
 """
-
-Stmts = list[ast.stmt]
 
 
 class NotInForm(Exception):

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from tracejit.trace.syntax.matching import without_matches
 from tracejit.trace.syntax.suppressing import without_suppressing
 from tracejit.trace.syntax.syntax import (
+    Stmts,
     assign,
     constant,
     hook,
@@ -29,8 +30,6 @@ RETURNED, VALUE = "_tj_returned", "_tj_value"
 
 JUMPS = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 LOOPS = (ast.For, ast.While)
-Stmts = list[ast.stmt]
-
 
 def lower_jumps(body: Stmts) -> Stmts:
     """Return a function's body without jumps; it ends by returning the value that was set."""

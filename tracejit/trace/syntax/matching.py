@@ -14,11 +14,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from tracejit.trace.syntax.syntax import assign, constant, hook, load, place, statement_lists
+from tracejit.trace.syntax.syntax import Stmts, assign, constant, hook, load, place, statement_lists
 
 __all__ = ["without_matches"]
-
-Stmts = list[ast.stmt]
 _Names = list[tuple[str, ast.expr]]
 """Names that a pattern binds, each with the expression of its value."""
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tracejit.trace.syntax.syntax import load
+from tracejit.trace.syntax.syntax import Stmts, load
 
 __all__ = ["CALLS", "DEPTH", "PC", "RESULT", "SAVED", "TEMPORARY", "Fork", "Forgotten", "Goto",
            "OwnCall", "Stmts", "nodes_of", "only_returns", "popped"]
 
-
-Stmts = list[ast.stmt]
 PC, CALLS, RESULT, DEPTH = "_tj_r_pc", "_tj_r_calls", "_tj_r_result", "_tj_r_depth"
 SAVED, TEMPORARY = "_tj_r_saved_", "_tj_r_t"
 

@@ -14,6 +14,7 @@ import ast
 from collections.abc import Sequence
 
 from tracejit.trace.syntax.syntax import (
+    Stmts,
     assign,
     constant,
     hook,
@@ -24,8 +25,6 @@ from tracejit.trace.syntax.syntax import (
 )
 
 __all__ = ["without_suppressing"]
-
-Stmts = list[ast.stmt]
 
 
 def without_suppressing(stmts: Sequence[ast.stmt]) -> Stmts:

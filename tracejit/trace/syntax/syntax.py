@@ -7,12 +7,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 __all__ = ["HOOKS", "SCOPES", "assign", "constant", "hook", "load", "negation", "own_nodes",
-           "place", "statement_lists", "thunk"]
+           "place", "statement_lists", "thunk", "Stmts"]
 
 HOOKS = "_tj"
 """The name under which rewritten code finds its hooks."""
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+Stmts = list[ast.stmt]
 
 Node = TypeVar("Node", bound=ast.AST)
 

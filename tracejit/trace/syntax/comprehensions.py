@@ -1,0 +1,55 @@
+"""A comprehension's element as a function of the names that the comprehension binds."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from tracejit.trace.syntax.syntax import constant, hook, load
+
+__all__ = ["function_of_target", "makes_closures", "names_of_target", "of_items"]
+
+
+def names_of_target(target: ast.expr) -> list[str] | None:
+    """Return the name that a comprehension binds, or those in tuples; None for anything else."""
+    if isinstance(target, ast.Name):
+        return [target.id]
+    if not isinstance(target, ast.Tuple):
+        return None
+    found = [names_of_target(t) for t in target.elts]
+    names = [name for part in found for name in part or ()]
+    return names if all(found) and len(set(names)) == len(names) else None
+
+
+def function_of_target(target: ast.expr, body: ast.expr) -> ast.Lambda:
+    """Return a function of what a comprehension binds, or of the things in its tuple."""
+    names: list[str] = []
+    for t in target.elts if isinstance(target, ast.Tuple) else [target]:
+        if isinstance(t, ast.Name):
+            names.append(t.id)
+        else:  # a tuple in it
+            assert isinstance(t, ast.Tuple)
+            names.append(f"_tj_part{t.lineno}_{t.col_offset}")
+            parts = hook("unpack", load(names[-1]), constant(len(t.elts)))
+            body = ast.Call(function_of_target(t, body), [ast.Starred(parts, ast.Load())], [])
+    return _function_of(names, body)
+
+
+def of_items(function: Any, count: int) -> Any:
+    """Return a function of one item as one that is called with the things in it."""
+    parts = hook("unpack", load("_tj_item"), constant(count))
+    return _function_of(["_tj_item"], ast.Call(function, [ast.Starred(parts, ast.Load())], []))
+
+
+def _function_of(names: Sequence[str], body: ast.expr) -> ast.Lambda:
+    args = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+    return ast.Lambda(args, body)
+
+
+def makes_closures(element: ast.expr) -> bool:
+    """Return whether functions or generators are made that share the names of a comprehension."""
+    consumed = {id(a) for n in ast.walk(element) if isinstance(n, ast.Call) for a in n.args}
+    return any(isinstance(n, ast.Lambda) or (isinstance(n, ast.GeneratorExp)
+                                             and id(n) not in consumed)
+               for n in ast.walk(element))

@@ -1,0 +1,272 @@
+"""Expressions whose operations, calls and reads of outer names go through hooks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from types import FunctionType
+from typing import Any
+
+from tracejit.errors import Refusal
+from tracejit.ir.cells import line_name
+from tracejit.trace.syntax.comprehensions import (
+    function_of_target,
+    makes_closures,
+    names_of_target,
+    of_items,
+)
+from tracejit.trace.syntax.jumps import VALUE
+from tracejit.trace.syntax.liveness import local_names
+from tracejit.trace.syntax.syntax import HOOKS, Stmts, constant, hook, load, place, thunk
+
+__all__ = ["ExpressionRewriter", "tested", "walrus_targets"]
+
+
+class ExpressionRewriter(ast.NodeTransformer):
+    """Rewrites the expressions of one function, given the scopes that they stand in."""
+
+    def __init__(self, file: str, fn: FunctionType) -> None:
+        self.file = file
+        self.free = fn.__code__.co_freevars
+        self.scopes: list[set[str]] = []
+        self.class_names: set[str] = set()
+        """What the class statement binds whose body is rewritten: no function in it sees these."""
+        self.unsure: set[str] = set()
+        """The names that may be unset where they are read."""
+        self.before: Stmts = []
+        """The statements that have to stand before the one which is rewritten."""
+        self.count = 0
+
+    def fresh_name(self, stem: str) -> str:
+        """Return a name that no code of users has."""
+        self.count += 1
+        return f"_tj_{stem}{self.count}"
+
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
+        node.args.defaults = [self.visit(d) for d in node.args.defaults]
+        self.scopes.append(local_names(node))
+        outer = self.unsure, self.class_names
+        self.unsure, self.class_names = self.unsure - self.scopes[-1], set()
+        node.body = self.visit(node.body)
+        self.unsure, self.class_names = outer
+        self.scopes.pop()
+        return node
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        if not isinstance(node.ctx, ast.Load) or node.id == HOOKS or node.id.startswith("_tj_"):
+            if node.id in self.unsure and isinstance(node.ctx, ast.Load) and node.id != VALUE:
+                return place(hook("read", node), node)
+            return node
+        if node.id in self.class_names:
+            names = ast.Call(load("locals"), [], [])
+            return place(hook("class_name", constant(node.id), names), node)
+        if any(node.id in scope for scope in self.scopes):
+            if node.id in self.unsure:
+                return place(hook("read", node), node)
+            return node
+        return place(hook("outer", constant(node.id)), node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        node.value = self.visit(node.value)
+        if isinstance(node.ctx, ast.Load):
+            return place(hook("getattr", node.value, constant(node.attr)), node)
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        if isinstance(node.ctx, ast.Load):
+            return place(hook("getitem", self.visit(node.value), self.key_of(node.slice)), node)
+        return self.generic_visit(node)
+
+    def key_of(self, key: ast.expr) -> ast.expr:
+        """Return a subscript as an expression that makes its slices."""
+        if isinstance(key, ast.Slice):
+            parts = [constant(None) if p is None else self.visit(p)
+                     for p in (key.lower, key.upper, key.step)]
+            return place(hook("slice", *parts), key)
+        if isinstance(key, ast.Tuple):
+            return place(ast.Tuple([self.key_of(k) for k in key.elts], ast.Load()), key)
+        visited: ast.expr = self.visit(key)
+        return visited
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        if isinstance(node.func, ast.Name) and not self._is_bound(node.func.id):
+            if node.func.id == "super":  # it looks at the frame
+                node.args = [self.visit(a) for a in node.args]
+                return node
+            if node.func.id in ("globals", "locals", "vars", "dir") and not node.args:
+                return place(hook(node.func.id, *([] if node.func.id == "globals" else [
+                    ast.Call(load("locals"), [], [])])), node)
+        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and (
+                node.func.value.id == HOOKS):
+            return self._own_call(node)
+        args = [self._comprehension(a, "generated") if isinstance(a, ast.GeneratorExp)
+                else self.visit(a) for a in node.args]
+        keywords = [self.visit(k) for k in node.keywords]
+        call = hook("call", self.visit(node.func), *args)
+        call.keywords = keywords
+        return place(call, node)
+
+    def _is_bound(self, name: str) -> bool:
+        return name in self.free or any(name in scope for scope in self.scopes)
+
+    def _own_call(self, node: ast.Call) -> ast.Call:
+        """Leave the hooks that an earlier pass put in."""
+        node.args = [a if isinstance(a, ast.Lambda) else self.visit(a) for a in node.args]
+        return node
+
+    def _deferred(self, node: ast.expr) -> ast.expr:
+        """Return a function of no arguments that evaluates an expression later, if at all."""
+        targets = {n.id for w in ast.walk(node) if isinstance(w, ast.NamedExpr)
+                   for n in [w.target]}
+        if self.class_names & {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}:
+            where = line_name(self.file, node.lineno)
+            raise Refusal(f"{where}: a choice in the body of a class that reads the class's own "
+                          "names cannot be captured. Make it in a method, or before the class")
+        body = self.visit(node)
+        if not targets:
+            return place(thunk(body), node)
+        name = self.fresh_name("later")
+        define = ast.FunctionDef(name, ast.arguments([], [], None, [], [], None, []),
+                                 [ast.Nonlocal(sorted(targets)), ast.Return(body)], [])
+        self.before.append(place(define, node))
+        names = ast.Tuple([constant(n) for n in sorted(targets)], ast.Load())
+        return place(hook("binding", load(name), names), node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        name = "and_" if isinstance(node.op, ast.And) else "or_"
+        first, *rest = node.values
+        return place(hook(name, self.visit(first), *map(self._deferred, rest)), node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        if isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant):
+            return node
+        name = constant(type(node.op).__name__)
+        return place(hook("binary", name, self.visit(node.left), self.visit(node.right)), node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        if isinstance(node.op, ast.Not):
+            return place(hook("not_", self.visit(tested(node.operand))), node)
+        if isinstance(node.operand, ast.Constant):
+            return node
+        return place(hook("unary", constant(type(node.op).__name__), self.visit(node.operand)),
+                     node)
+
+    def visit__Truth(self, node: _Truth) -> Any:
+        return place(hook("tested", self.visit(node.operand)), node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        return place(hook("choose", self.visit(tested(node.test)), self._deferred(node.body),
+                          self._deferred(node.orelse)), node)
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        operators = [constant(type(op).__name__) for op in node.ops]
+        first, *rest = node.comparators
+        return place(hook("compare", ast.Tuple(list(operators), ast.Load()), self.visit(node.left),
+                          self.visit(first), *map(self._deferred, rest)), node)
+
+    def visit_ListComp(self, node: ast.ListComp) -> Any:
+        return self._comprehension(node, "list_of")
+
+    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, name: str) -> Any:
+        """`[f(a) for a in items]` becomes a hook when it is that simple, else stays as it is."""
+        (generator, *more) = node.generators
+        names = names_of_target(generator.target)
+        if more or generator.is_async or names is None or (
+                walrus_targets([node])) or any(map(makes_closures, [node.elt, *generator.ifs])):
+            return self._plain_comprehension(node)
+        iterable = self.visit(generator.iter)
+        tests = generator.ifs
+        if len(tests) > 1:
+            tests = [place(ast.BoolOp(ast.And(), tests), node)]
+        parts = [node.elt, *tests]
+        self.scopes.append(set(names))
+        outer = self.unsure, self.class_names
+        self.unsure, self.class_names = self.unsure.difference(names), set()
+        functions = [place(function_of_target(generator.target, self.visit(part)), node)
+                     for part in parts]
+        self.unsure, self.class_names = outer
+        self.scopes.pop()
+        if isinstance(generator.target, ast.Tuple):
+            count = len(generator.target.elts)
+            functions = [place(of_items(f, count), node) for f in functions]
+        return place(hook(name, iterable, *functions), node)
+
+    def _plain_comprehension(self, node: Any) -> Any:
+        targets = {n.id for g in node.generators for n in ast.walk(g.target)
+                   if isinstance(n, ast.Name)}
+        first = self.visit(node.generators[0].iter)  # its names are those around it
+        self.scopes.append(targets)
+        outer = self.unsure, self.class_names
+        self.unsure, self.class_names = self.unsure - targets, set()
+        for k, g in enumerate(node.generators):
+            g.iter = place(hook("iterate", self.visit(g.iter) if k else first), g.iter)
+            g.ifs = [place(hook("truth", self.visit(test)), test) for test in g.ifs]
+        for field in ("elt", "key", "value"):
+            if hasattr(node, field):
+                setattr(node, field, self.visit(getattr(node, field)))
+        self.unsure, self.class_names = outer
+        self.scopes.pop()
+        return place(hook("made", node), node)
+
+    visit_SetComp = visit_DictComp = _plain_comprehension
+    visit_GeneratorExp = _plain_comprehension  # lazy, but where it is the argument of a call
+
+    def visit_Starred(self, node: ast.Starred) -> Any:
+        if isinstance(node.ctx, ast.Load):
+            node.value = place(hook("iterate", self.visit(node.value)), node.value)
+        return node
+
+    def visit_List(self, node: ast.List) -> Any:
+        starred = [x for x in node.elts if isinstance(x, ast.Starred)]
+        self.generic_visit(node)
+        for x in starred if isinstance(node.ctx, ast.Load) else ():
+            x.value.func.attr = "spread"  # type: ignore[attr-defined]
+        return place(hook("made", node), node) if isinstance(node.ctx, ast.Load) else node
+
+    def visit_Dict(self, node: ast.Dict) -> Any:
+        self.generic_visit(node)
+        return place(hook("keyed", node, constant(sum(key is not None for key in node.keys))), node)
+
+    def visit_Set(self, node: ast.Set) -> Any:
+        self.generic_visit(node)
+        return place(hook("keyed", node, constant(len(node.elts))), node)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
+        return place(hook("text", *map(self._text_part, node.values)), node)
+
+    def _text_part(self, part: ast.expr) -> ast.expr:
+        if not isinstance(part, ast.FormattedValue):
+            return part
+        spec = constant("") if part.format_spec is None else self.visit(part.format_spec)
+        return place(hook("formatted", self.visit(part.value), constant(part.conversion), spec),
+                     part)
+
+
+class _Truth(ast.expr):
+    """An operand of a condition, of which only the truth matters."""
+
+    _fields = ("operand",)
+    operand: ast.expr
+
+    def __init__(self, operand: ast.expr) -> None:
+        super().__init__()
+        self.operand = operand
+
+
+def tested(test: ast.expr) -> ast.expr:
+    """Return a condition of which `and` and `or` give no operand, but whether it is true."""
+    if not isinstance(test, ast.BoolOp):
+        return test
+    values: list[ast.expr] = []
+    for x in test.values:
+        if isinstance(x, ast.BoolOp):
+            values.append(tested(x))
+        elif isinstance(x, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
+            values.append(place(_Truth(x), x))
+        else:
+            values.append(x)
+    return ast.copy_location(ast.BoolOp(test.op, values), test)
+
+
+def walrus_targets(body: Sequence[ast.AST]) -> list[set[str]]:
+    return [{n.target.id} for s in body for n in ast.walk(s) if isinstance(n, ast.NamedExpr)]
