@@ -270,18 +270,8 @@ def _check_guards(s: _State) -> None:
     choice.add_case(WORD(Words.TO_VERSION), other)
     choice.add_case(WORD(Words.FROM_CELL), word)
 
-    b.position_at_end(known)  # of a dict: all that is known of it holds while it is the same
-    now = w.load(b, a, 0)
-    b.store(now, seen)
-    same, differs = b.append_basic_block("same"), b.append_basic_block("differs")
-    b.cbranch(b.icmp_unsigned("==", now, s.record(WORD(0), k, Words.B)), same, differs).set_weights(
-        [10_000, 1])  # a branch is predicted, a selection would wait for the word
-    b.position_at_end(same)
-    b.store(b.add(b.add(k, expected), WORD(2)), i)
-    b.branch(head)
-    b.position_at_end(differs)
-    b.store(b.add(k, WORD(1)), i)
-    b.branch(head)
+    b.position_at_end(known)
+    _skip_what_is_known(s, k, a, expected, i, seen, head)
 
     b.position_at_end(other)
     s.set_field(b.sub(k, a), Words.B, b.load(seen))
@@ -298,6 +288,23 @@ def _check_guards(s: _State) -> None:
     b.store(b.add(k, WORD(1)), i)
     b.branch(head)
     b.position_at_end(done)
+
+
+def _skip_what_is_known(s: _State, k: ir.Value, a: ir.Value, expected: ir.Value, i: ir.Value,
+                        seen: ir.Value, head: ir.Block) -> None:
+    """Go on behind the guards of a dict: all that is known of it holds while it is the same."""
+    b = s.b
+    now = s.w.load(b, a, 0)
+    b.store(now, seen)
+    same, differs = b.append_basic_block("same"), b.append_basic_block("differs")
+    b.cbranch(b.icmp_unsigned("==", now, s.record(WORD(0), k, Words.B)), same, differs).set_weights(
+        [10_000, 1])  # a branch is predicted, a selection would wait for the word
+    b.position_at_end(same)
+    b.store(b.add(b.add(k, expected), WORD(2)), i)
+    b.branch(head)
+    b.position_at_end(differs)
+    b.store(b.add(k, WORD(1)), i)
+    b.branch(head)
 
 
 def _read_leaves(s: _State) -> None:
