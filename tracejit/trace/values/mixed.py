@@ -48,6 +48,11 @@ def of_one_kind(dtype: np.dtype, weak: bool) -> Kinds:
     return frozenset({Kind(dtype, weak)})
 
 
+def in_order(kinds: Kinds) -> list[Kind]:
+    """Return kinds in an order that is the same in all processes: hashes of dtypes are not."""
+    return sorted(kinds, key=str)
+
+
 def united(*several: Iterable[Kind]) -> Kinds:
     """Return kinds of which each dtype is in once, with the larger bound."""
     found: dict[tuple[np.dtype, bool], float] = {}
@@ -290,7 +295,7 @@ def combined(apply: Callable[..., Any], ufunc: np.ufunc, operands: tuple[Any, ..
     if is_operator:
         _require_divisors(ufunc, operands, mixed[0], of_paths)
     table = {}
-    for combination in itertools.product(*map(all_kinds_of, operands)):
+    for combination in itertools.product(*(in_order(all_kinds_of(x)) for x in operands)):
         table[combination] = _result(ufunc, combination, operands, is_operator, of_paths)
     found = [entry for entry in table.values() if entry is not None]
     if len(found) < len(table):
@@ -368,7 +373,7 @@ def _require_divisor(operands: tuple[Any, ...], message: str = "division by zero
             continue
         if x.flag is None:
             return
-        for key in keys_of(x.kinds):
+        for key in dict.fromkeys(k[:2] for k in in_order(x.kinds)):
             if not key[1]:
                 free = np.logical_or(free, x.is_of(key))
     ABOVE.require(free, ZeroDivisionError, message)
