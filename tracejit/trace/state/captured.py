@@ -10,7 +10,6 @@ import builtins
 import copy
 import functools
 import sys
-from abc import ABCMeta
 from array import array
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Container, Mapping
@@ -29,17 +28,10 @@ from tracejit.trace.ground.own_numpy import is_replaced
 from tracejit.trace.ground.public_names import public_name
 from tracejit.trace.ground.strangers import remedy_for
 from tracejit.trace.ground.upward import ABOVE
-from tracejit.trace.state.guards import (
-    ABSENT,
-    Content,
-    Different,
-    Guarded,
-    Same,
-    Shape,
-    guards_of_function,
-)
+from tracejit.trace.state.guards import Content, Different, Guarded, Same, Shape, guards_of_function
 from tracejit.trace.state.methods import NativeCalls, may_be_called
-from tracejit.trace.state.paths import Holder, Leaf, Path, attributes_of, class_entry
+from tracejit.trace.state.outside import Outside
+from tracejit.trace.state.paths import Holder, Leaf, Path, attributes_of
 from tracejit.trace.state.policy import asks_again, is_cached, is_opaque
 from tracejit.trace.state.running import RunningCode
 from tracejit.trace.values.eager import Recorded, State
@@ -104,18 +96,14 @@ def _is_users(module: ModuleType, name: str, content: object) -> bool:
         isinstance(content, FunctionType) and not is_fixed(home_of(content)))
 
 
-class Captures:
+class Captures(Outside):
     """What one capture reads from outside."""
 
     def __init__(self, make_input: Callable[[Any, Any, str], tuple[Value, Tracer]]) -> None:
+        super().__init__()
         self.make_input = make_input
         self.leaves: list[Leaf] = []
-        self.guards: list[Guarded] = []
-        self.contents: dict[tuple[Any, ...], Any] = {}
-        self.paths: dict[int, tuple[Any, Path]] = {}
         self.containers: dict[int, Any] = {}
-        self.held: set[tuple[Any, ...]] = set()
-        """The keys of the paths at which something is guarded that may be an input besides."""
         self.native = NativeCalls(self)
         self.running = RunningCode(self.native)
         self.copies: dict[int, Path] = {}
@@ -126,8 +114,6 @@ class Captures:
         self.recorded: dict[int, tuple[Any, Any, Path, Value | None]] = {}
         """Variables and tape values with what stands for them, their paths and their inputs."""
         self.frozen: set[int] = set()
-        self.missing: set[tuple[Any, ...]] = set()
-        """The keys of the paths that are guarded to lead to nothing."""
         self.namespaces: dict[int, tuple[Any, Path | None]] = {}
         """Modules' dicts that captured code has hold of, by their ids."""
         self.functions: dict[int, Path] = {}
@@ -152,23 +138,6 @@ class Captures:
             return self.read(Path(vars(builtins), name))
         self.absent(Path(vars(builtins), name))
         raise NameError(f"name {name!r} is not defined")
-
-    def absent(self, path: Path) -> None:
-        """Guard that nothing is at a path."""
-        if path.key not in self.missing:
-            self.missing.add(path.key)
-            self.guards.append(Guarded(path, ABSENT))
-
-    def guard(self, path: Path, content: Any) -> None:
-        """Guard what is at a path, of which nothing is captured."""
-        if path.key not in self.contents:
-            self.guards.append(Guarded(path, content))
-
-    def hold(self, path: Path, content: Any) -> None:
-        """Guard what is at a path, also where it is an input: code that is not captured read it."""
-        if path.key not in self.held:
-            self.held.add(path.key)
-            self.guards.append(Guarded(path, content))
 
     def read(self, path: Path) -> Any:
         """Return the content at a path, as an input or under a guard."""
@@ -386,7 +355,7 @@ class Captures:
         try:
             content = getattr(owner, name)
         except AttributeError:
-            self._no_attribute(owner, name)
+            self.has_no_attribute(owner, name)
             raise
         path = self.path_of(owner)
         if isinstance(owner, ModuleType):
@@ -407,21 +376,6 @@ class Captures:
         if path is None:
             return self._of_class(owner, name, content)
         return self.read(path.step("attr", name))
-
-    def _no_attribute(self, owner: object, name: str) -> None:
-        """Guard that something from outside, or its class, has no attribute of a name."""
-        path = self.path_of(owner)
-        if path is not None:
-            if not isinstance(owner, ModuleType) or not is_fixed(owner.__name__):
-                self.absent(path.step("attr", name))
-        else:
-            self.entry(owner, name)
-
-    def shows_no_own(self, owner: object, name: str) -> None:
-        """Guard that an object has nothing of a name, which would hide what its class gives."""
-        path = self.path_of(owner)
-        if path is not None:
-            self.absent(path.step("own", name))
 
     def _of_class(self, owner: object, name: str, content: object) -> Any:
         """Return an attribute of an object that was made here: its class is from outside."""
@@ -478,79 +432,6 @@ class Captures:
         """Return the function that a `singledispatch` function has for a type."""
         path = self.path_of(fn) or Path(Holder(fn), fn.__name__)
         return self.read(path.step("call", ("dispatch", (kind,), ())))
-
-    # --- classes --------------------------------------------------------------------------------
-
-    def path_of(self, x: object) -> Path | None:
-        """Return how something from outside is read; None for what was made here."""
-        found = self.paths.get(id(x))
-        if found is not None:
-            return found[1]
-        return self.path_of_class(x) if isinstance(x, type) and is_followed(x) else None
-
-    def path_of_class(self, cls: type) -> Path:
-        """Return how a class is read."""
-        found = self.paths.get(id(cls))
-        return Path(Holder(cls), cls.__qualname__) if found is None else found[1]
-
-    def class_of(self, x: object) -> type:
-        """Return the class of an object, which it must have at every call."""
-        cls = type(x)
-        found = self.paths.get(id(x))
-        if found is not None and is_followed(cls):
-            path = found[1].step("type", None)
-            if path.key not in self.contents:
-                self.contents[path.key] = cls
-                self.guards.append(Guarded(path, cls))
-            self.paths.setdefault(id(cls), (cls, path))
-        return cls
-
-    def entry(self, x: Any, name: str) -> Any:
-        """Return what the class of an object or its bases have under a name; None if nothing.
-
-        That they do is guarded.
-        """
-        if isinstance(x, super):
-            kinds: Any = x
-            return self.entry_of(kinds.__self_class__, name, kinds.__thisclass__)
-        return self.entry_of(self.class_of(x), name)
-
-    def entry_of(self, cls: type, name: str, *behind: type) -> Any:
-        """Return what a class or its bases, or those behind one of them, have under a name."""
-        try:
-            found = class_entry(cls, name, *behind)
-        except AttributeError:
-            found = None
-        if is_followed(cls):
-            path = self.path_of_class(cls).step(
-                *(("super", (*behind, name)) if behind else ("entry", name)))
-            if found is None:
-                self.absent(path)
-            elif path.key not in self.contents:
-                self.contents[path.key] = found
-                self.guards.append(Guarded(path, found))
-                if is_followed(type(found)) and hasattr(type(found), "__set__"):
-                    self.paths.setdefault(id(found), (found, path))  # a user's descriptor
-        return found
-
-    def is_kind(self, cls: type, kind: type) -> bool:
-        """Guard which classes a class comes from, or what an abstract class says of it.
-
-        Returns whether that is all that decides if it is of a kind.
-        """
-        if is_followed(cls):
-            self.guard(self.path_of_class(cls).step("attr", "__mro__"), cls.__mro__)
-        by = type(kind)
-        if not is_followed(cls) or by is type:
-            return True
-        if by is ABCMeta:
-            path = self.path_of_class(kind).step("call", ("__subclasscheck__", (cls,), ()))
-            self.guard(path, issubclass(cls, kind))
-        return by is ABCMeta or not is_followed(by)
-
-    def own(self, owner: object, path: Path) -> None:
-        """Note that an object, an argument say, is to be read along a path."""
-        self.paths[id(owner)] = (owner, path)
 
     def module(self, name: str) -> Any:
         """Return an imported module, which must be the same one at every call."""

@@ -1,0 +1,131 @@
+"""Things from outside by the paths that lead to them, and guards on their classes and names."""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from types import ModuleType
+from typing import Any
+
+from tracejit.trace.ground.modules import is_fixed, is_followed
+from tracejit.trace.state.guards import ABSENT, Guarded
+from tracejit.trace.state.paths import Holder, Path, class_entry
+
+__all__ = ["Outside"]
+
+
+class Outside:
+    """The things that a capture has from outside: where each is, and the guards on it."""
+
+    def __init__(self) -> None:
+        self.guards: list[Guarded] = []
+        self.contents: dict[tuple[Any, ...], Any] = {}
+        """The contents that are guarded, or inputs, by the keys of their paths."""
+        self.paths: dict[int, tuple[Any, Path]] = {}
+        """The things from outside with their paths, by their ids."""
+        self.held: set[tuple[Any, ...]] = set()
+        """The keys of the paths at which something is guarded that may be an input besides."""
+        self.missing: set[tuple[Any, ...]] = set()
+        """The keys of the paths that are guarded to lead to nothing."""
+
+    def absent(self, path: Path) -> None:
+        """Guard that nothing is at a path."""
+        if path.key not in self.missing:
+            self.missing.add(path.key)
+            self.guards.append(Guarded(path, ABSENT))
+
+    def guard(self, path: Path, content: Any) -> None:
+        """Guard what is at a path, of which nothing is captured."""
+        if path.key not in self.contents:
+            self.guards.append(Guarded(path, content))
+
+    def hold(self, path: Path, content: Any) -> None:
+        """Guard what is at a path, also where it is an input: code that is not captured read it."""
+        if path.key not in self.held:
+            self.held.add(path.key)
+            self.guards.append(Guarded(path, content))
+
+    def own(self, owner: object, path: Path) -> None:
+        """Note that an object, an argument say, is to be read along a path."""
+        self.paths[id(owner)] = (owner, path)
+
+    def path_of(self, x: object) -> Path | None:
+        """Return how something from outside is read; None for what was made here."""
+        found = self.paths.get(id(x))
+        if found is not None:
+            return found[1]
+        return self.path_of_class(x) if isinstance(x, type) and is_followed(x) else None
+
+    def path_of_class(self, cls: type) -> Path:
+        """Return how a class is read."""
+        found = self.paths.get(id(cls))
+        return Path(Holder(cls), cls.__qualname__) if found is None else found[1]
+
+    def class_of(self, x: object) -> type:
+        """Return the class of an object, which it must have at every call."""
+        cls = type(x)
+        found = self.paths.get(id(x))
+        if found is not None and is_followed(cls):
+            path = found[1].step("type", None)
+            if path.key not in self.contents:
+                self.contents[path.key] = cls
+                self.guards.append(Guarded(path, cls))
+            self.paths.setdefault(id(cls), (cls, path))
+        return cls
+
+    def entry(self, x: Any, name: str) -> Any:
+        """Return what the class of an object or its bases have under a name; None if nothing.
+
+        That they do is guarded.
+        """
+        if isinstance(x, super):
+            kinds: Any = x
+            return self.entry_of(kinds.__self_class__, name, kinds.__thisclass__)
+        return self.entry_of(self.class_of(x), name)
+
+    def entry_of(self, cls: type, name: str, *behind: type) -> Any:
+        """Return what a class or its bases, or those behind one of them, have under a name."""
+        try:
+            found = class_entry(cls, name, *behind)
+        except AttributeError:
+            found = None
+        if is_followed(cls):
+            path = self.path_of_class(cls).step(
+                *(("super", (*behind, name)) if behind else ("entry", name)))
+            if found is None:
+                self.absent(path)
+            elif path.key not in self.contents:
+                self.contents[path.key] = found
+                self.guards.append(Guarded(path, found))
+                if is_followed(type(found)) and hasattr(type(found), "__set__"):
+                    self.paths.setdefault(id(found), (found, path))  # a user's descriptor
+        return found
+
+    def is_kind(self, cls: type, kind: type) -> bool:
+        """Guard which classes a class comes from, or what an abstract class says of it.
+
+        Returns whether that is all that decides if it is of a kind.
+        """
+        if is_followed(cls):
+            self.guard(self.path_of_class(cls).step("attr", "__mro__"), cls.__mro__)
+        by = type(kind)
+        if not is_followed(cls) or by is type:
+            return True
+        if by is ABCMeta:
+            path = self.path_of_class(kind).step("call", ("__subclasscheck__", (cls,), ()))
+            self.guard(path, issubclass(cls, kind))
+        return by is ABCMeta or not is_followed(by)
+
+    def has_no_attribute(self, owner: object, name: str) -> None:
+        """Guard that something from outside, or its class, has no attribute of a name."""
+        path = self.path_of(owner)
+        if path is not None:
+            if not isinstance(owner, ModuleType) or not is_fixed(owner.__name__):
+                self.absent(path.step("attr", name))
+        else:
+            self.entry(owner, name)
+
+    def shows_no_own(self, owner: object, name: str) -> None:
+        """Guard that an object has nothing of a name, which would hide what its class gives."""
+        path = self.path_of(owner)
+        if path is not None:
+            self.absent(path.step("own", name))
