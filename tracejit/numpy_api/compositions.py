@@ -212,12 +212,6 @@ def outer(x1: Any, x2: Any) -> Any:
     return np.outer(x1, x2)
 
 
-@captures(np.linalg.multi_dot)
-def multi_dot(arrays: Any) -> Any:
-    """Return the product of several arrays, from the left to the right."""
-    return functools.reduce(np.dot, arrays)
-
-
 @captures(np.linalg.matrix_power)
 def matrix_power(a: Any, n: int) -> Any:
     """Return a matrix times itself, by repeated squaring."""

@@ -22,6 +22,7 @@ from tracejit.ops.linalg import adjoint, transpose_last
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.values.equations import apply, as_operand, cast, same_dim
+from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.symbolic_ints import of_dim
 from tracejit.trace.values.tracer import Tracer
 
@@ -41,10 +42,9 @@ def double(a: object, square: bool = False) -> Tracer:
     return cast(x, np.complex128 if x.dtype.kind == "c" else np.float64)
 
 
-def single_again(x: np.ndarray, a: object) -> Any:
-    """Return a result in the precision of the matrix that it is of."""
-    single = _SINGLE.get(as_tracer(a).dtype)
-    if single is None:
+def single_again(x: np.ndarray, *given: object) -> Any:
+    """Return a result in the precision of the matrices that it is of."""
+    if any(as_tracer(a).dtype not in _SINGLE for a in given):
         return x
     return cast(x, np.complex64 if x.dtype.kind == "c" else np.float32)
 
@@ -146,10 +146,20 @@ _SVDResult: Any = type(np.linalg.svd(np.eye(1)))
 def svd_with_vectors(a: object, full_matrices: bool, hermitian: bool) -> Any:
     """Return the singular vectors and values of matrices."""
     if hermitian:
-        raise refuse("numpy.linalg.svd with vectors and hermitian=True cannot be captured",
-                     "Leave hermitian out, or use np.linalg.eigh")
+        return _SVDResult(*_svd_by_eigh(a))
     found = all_of(lambda m: svd_of(m, bool(full_matrices)), "np.linalg.svd", a, double(a))
     return _SVDResult(*found)
+
+
+def _svd_by_eigh(a: object) -> tuple[Any, Any, Any]:
+    """Return the singular vectors and values of symmetric matrices, from the lower triangle."""
+    values, vectors = eigh(a)
+    order = np.argsort(np.abs(values), axis=-1)[..., ::-1]
+    signs = np.take_along_axis(np.sign(values), order, axis=-1)
+    sizes = np.take_along_axis(np.abs(values), order, axis=-1)
+    u = np.take_along_axis(vectors, order[..., None, :], axis=-1)
+    turned = u * signs[..., None, :]
+    return u, sizes, np.conj(np.swapaxes(turned, -1, -2))
 
 
 # --- orthogonal and triangular factors ----------------------------------------------------------
@@ -265,6 +275,9 @@ def pinv(a: object, rcond: object = None, hermitian: bool = False, *,
     if rcond is None:
         rcond = as_operand(longest(x)) * np.finfo(_own(a)).eps
     share = cast(as_tracer(rcond), np.float64)
+    if len(share.dims) > len(x.dims) - 2:
+        raise ValueError("non-broadcastable output operand: rcond has more axes than the stack of "
+                         "matrices")
     found = over_stacks(lambda m, c: pinv_of(m, c)[0], "np.linalg.pinv", (x, 2), (share, 0))
     return single_again(found, a)
 
@@ -294,6 +307,8 @@ def lstsq(a: object, b: object, rcond: float | None = None) -> Any:
     if rcond is None:
         rcond = np.finfo(_own(a) if _own(b) in _SINGLE else np.dtype(np.float64)).eps * as_operand(
             longest(x))
+    elif not isinstance(rcond, TracedOperand) and rcond < 0:
+        rcond = float(np.finfo(np.float64).eps)  # as LAPACK has it
     dtype = np.result_type(_own(a), _own(b))
     wide: Any = cast(right, np.complex128 if dtype.kind == "c" else np.float64)
     p, s = pinv_of(cast(x, wide.dtype), rcond)

@@ -9,6 +9,7 @@ import numpy as np
 from tracejit.errors import NotCaptured
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.factors import lstsq
+from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.values.equations import apply, as_operand, cast, same_dim
 from tracejit.trace.values.python_numbers import require_ours
@@ -75,11 +76,13 @@ def roots(p: object) -> Any:
     if x.ndim != 1:
         raise ValueError("Input must be a rank-1 array.")
     x = x if x.dtype.kind in "fc" else cast(x, np.float64)
-    if same_dim(x.dims[0], 1):
+    if current().are_equal(x.dims[0], 0, "whether there are coefficients"):
+        return apply("full", np.float64(0), shape=(0,))
+    if current().are_equal(x.dims[0], 1, "whether a polynomial is a constant"):
         return apply("full", np.complex128(0), shape=(0,))
     require_ours(np.logical_and(x[0] != 0, x[-1] != 0), NotCaptured, "np.roots of coefficients of "
                  "which the first or the last is zero is not captured: leave such out")
-    size = as_operand(x.dims[0] - 1)
-    companion = np.concatenate([(-x[1:] / x[0])[None, :],
-                                np.eye(size, dtype=x.dtype)[:size - 1]], axis=0)
+    k = apply("iota", size=x.dims[0] - 1)
+    row, column = k[:, None], k[None, :]
+    companion = np.where(row == 0, (-x[1:] / x[0])[None, :], cast(row == column + 1, x.dtype))
     return np.linalg.eigvals(companion)

@@ -10,6 +10,7 @@ import numpy as np
 
 from tracejit.numpy_api.creation import eye
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.finite import checks_finite
 from tracejit.numpy_api.stacks import over_stacks
 from tracejit.ops.linalg import adjoint, conjugate
 from tracejit.trace.ground.context import refuse
@@ -189,8 +190,22 @@ def solve_of(a: Any, b: object, lower: bool = False, *, assume_a: object = None,
     """Solve a linear system, as `scipy.linalg.solve`: of some matrices it reads one triangle."""
     if assume_a not in _KINDS:
         raise ValueError(f"{assume_a} is not a recognized matrix structure")
-    a = _KINDS[assume_a](as_tracer(a), bool(lower))
+    given = require_square(numeric(a))
+    if transposed and given.dtype.kind == "c":
+        raise NotImplementedError("scipy.linalg.solve can currently not solve a^T x = b or "
+                                  "a^H x = b for complex matrices.")
+    a = _KINDS[assume_a](given, bool(lower))
+    if assume_a in ("positive definite", "pos"):
+        right = as_tracer(b)
+        return over_stacks(_solve_definite, "scipy.linalg.solve", (as_tracer(a), 2),
+                           (right, 1 if len(right.dims) == 1 else 2))
     return solve(np.swapaxes(a, -1, -2) if transposed else a, b)
+
+
+def _solve_definite(a: Tracer, b: Tracer) -> Any:
+    """Solve a system by the Cholesky factor, which a matrix that is not definite has not."""
+    factor = _lower(a)
+    return solve_triangular(factor, solve_triangular(factor, b, "N", True), "C", True)
 
 
 def det_of(a: object) -> Any:
@@ -217,4 +232,5 @@ _MATRICES: dict[str, Callable[..., Any]] = {
     "solve_triangular": solve_triangular, "cholesky": cholesky_of, "solve": solve_of, "inv": inv,
     "det": det_of}
 scipy_captures("scipy.linalg",
-               {name: of_wide(name, function) for name, function in _MATRICES.items()})
+               {name: checks_finite(of_wide(name, function))
+                for name, function in _MATRICES.items()})

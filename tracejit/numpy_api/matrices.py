@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from tracejit.ir.dims import product
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.finite import checks_finite
 from tracejit.numpy_api.joins import concatenate
 from tracejit.numpy_api.linalg import cholesky, of_wide, solve_triangular
 from tracejit.numpy_api.norms import norm
@@ -129,8 +132,14 @@ def expm(A: object) -> Any:
 
 def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> Any:
     """Return the sums of products along an axis, of the first array's conjugate."""
-    a: Any = as_tracer(x1)
-    return np.sum(np.conj(a) * x2, axis=axis)
+    first: Any = as_tracer(x1)
+    second: Any = as_tracer(x2)
+    a: Any = np.moveaxis(first, axis, -1)
+    b: Any = np.moveaxis(second, axis, -1)
+    if not same_dim(a.dims[-1], b.dims[-1]):
+        raise ValueError("vecdot: Input operand 1 has a mismatch in its core dimension 0, with "
+                         "gufunc signature (n),(n)->()")
+    return np.sum(np.conj(a) * b, axis=-1)
 
 
 captures(np.vecdot)(lambda x1, x2, /, *, axis=-1: vecdot(x1, x2, axis=axis))
@@ -210,8 +219,11 @@ def tensorsolve(a: object, b: object, axes: Sequence[int] | None = None) -> Any:
     if axes is not None:
         moved = [normalize_axis(k, x.ndim) for k in axes]
         x = np.transpose(x, [*(k for k in range(x.ndim) if k not in moved), *moved])
-    count = math.prod(right.shape)
+    if not same_dim(product(x.dims[right.ndim:]), product(x.dims[:right.ndim])):
+        raise np.linalg.LinAlgError("Input arrays must satisfy the requirement "
+                                    "prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])")
     shape = x.shape[right.ndim:]
+    count = math.prod(shape)
     return np.reshape(np.linalg.solve(np.reshape(x, (count, count)), np.ravel(right)), shape)
 
 
@@ -221,15 +233,32 @@ def tensorinv(a: object, ind: int = 2) -> Any:
     x: Any = as_tracer(a)
     if ind <= 0:
         raise ValueError("Invalid ind argument.")
+    if not same_dim(product(x.dims[ind:]), product(x.dims[:ind])):
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
     shape = x.shape[ind:] + x.shape[:ind]
     count = math.prod(x.shape[ind:])
     return np.reshape(np.linalg.inv(np.reshape(x, (count, count))), shape)
+
+
+@captures(np.linalg.multi_dot)
+def multi_dot(arrays: Any) -> Any:
+    """Return the product of several arrays, from the left to the right."""
+    given = [as_tracer(x) for x in arrays]
+    if len(given) < 2:
+        raise ValueError("Expecting at least two arrays.")
+    last = len(given) - 1
+    for k, x in enumerate(given if last > 1 else ()):
+        if len(x.dims) != 2 and not (k in (0, last) and len(x.dims) == 1):
+            raise np.linalg.LinAlgError(f"{len(x.dims)}-dimensional array given. Array must be "
+                                        "two-dimensional")
+    return functools.reduce(np.dot, given)
 
 
 captures(np.cumulative_sum)(_running(cumsum, 0))
 captures(np.cumulative_prod)(_running(cumprod, 1))
 
 scipy_captures("scipy.linalg", {
-    "cho_factor": of_wide("cho_factor", cho_factor), "cho_solve": cho_solve, "toeplitz": toeplitz,
+    "cho_factor": checks_finite(of_wide("cho_factor", cho_factor)),
+    "cho_solve": checks_finite(cho_solve), "toeplitz": toeplitz,
     "circulant": circulant, "hankel": hankel, "block_diag": block_diag,
     "expm": of_wide("expm", expm)})

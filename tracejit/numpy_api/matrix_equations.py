@@ -9,6 +9,7 @@ import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.factors import double, is_less, single_again
+from tracejit.numpy_api.finite import checks_finite
 from tracejit.numpy_api.linalg import of_wide, require_square
 from tracejit.numpy_api.matrices import toeplitz
 from tracejit.numpy_api.plainly import triangular_logarithm, triangular_root
@@ -73,7 +74,7 @@ RULES["logm"] = Rule(
 def _of_square(name: str, function: Callable[[Tracer], object]) -> Callable[..., Any]:
     def capture(A: object) -> Any:
         found = over_stacks(function, f"scipy.linalg.{name}", (double(A, square=True), 2))
-        return single_again(found, A)
+        return found if name == "logm" else single_again(found, A)
 
     return capture
 
@@ -150,7 +151,7 @@ def solve_banded(l_and_u: tuple[int, int], ab: object, b: object) -> Any:
     band = apply("reshape", band, shape=(below + above + 1, columns.dims[0]))
     matrix: Any = columns if len(columns.dims) == 2 else columns[:, None]
     x = band_solution(below, above, band, as_tracer(matrix))
-    return single_again(x if len(columns.dims) == 2 else x[:, 0], as_tracer(ab))
+    return single_again(x if len(columns.dims) == 2 else x[:, 0], ab, b)
 
 
 def solveh_banded(ab: object, b: object, lower: bool = False) -> Any:
@@ -177,7 +178,7 @@ def solveh_banded(ab: object, b: object, lower: bool = False) -> Any:
         diagonal = np.real(diagonal).astype(given.dtype)
     band = np.stack([*(above for above, _ in sides[::-1]), diagonal,
                      *(below for _, below in sides)])
-    return single_again(solve_banded((count, count), band, b), as_tracer(ab))
+    return single_again(solve_banded((count, count), band, b), ab, b)
 
 
 def solve_toeplitz(c_or_cr: object, b: object) -> Any:
@@ -191,5 +192,6 @@ scipy_captures("scipy.linalg", {
     "logm": of_wide("logm", _of_square("logm", logarithm_of)),
     "solve_sylvester": solve_sylvester, "solve_continuous_lyapunov": solve_continuous_lyapunov,
     "solve_lyapunov": solve_continuous_lyapunov,
-    "solve_discrete_lyapunov": solve_discrete_lyapunov, "solve_banded": solve_banded,
-    "solveh_banded": solveh_banded, "solve_toeplitz": solve_toeplitz})
+    "solve_discrete_lyapunov": solve_discrete_lyapunov,
+    "solve_banded": checks_finite(solve_banded), "solveh_banded": checks_finite(solveh_banded),
+    "solve_toeplitz": checks_finite(solve_toeplitz)})

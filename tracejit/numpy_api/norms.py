@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from tracejit.numpy_api.averages import root_of_squares
 from tracejit.numpy_api.axes import normalize_axes, normalize_axis
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.finite import checks_finite
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import captures, scipy_captures
 from tracejit.trace.state.known import known_array
@@ -47,7 +49,7 @@ def norm(x: object, ord: Any = None, axis: Any = None, keepdims: bool = False) -
         if ord == 1:
             return np.sum(sizes, axis=axes, keepdims=keepdims)
         if ord in (np.inf, -np.inf):
-            return (np.max if ord > 0 else np.min)(sizes, axis=axes, keepdims=keepdims)
+            return (_LARGEST if ord > 0 else np.min)(sizes, axis=axes, keepdims=keepdims)
         return np.sum(sizes ** ord, axis=axes, keepdims=keepdims) ** (1.0 / ord)
     if len(axes) != 2:
         raise ValueError("Improper number of dimensions to norm.")
@@ -55,6 +57,8 @@ def norm(x: object, ord: Any = None, axis: Any = None, keepdims: bool = False) -
         normalize_axis(k, len(x.dims)) for k in axis), keepdims)
 
 
+_LARGEST: Callable[..., Any] = functools.partial(np.max, initial=0)
+"""The largest of numbers that are not negative, 0 of none."""
 SPECTRAL_NORMS: list[Callable[..., Any]] = []
 """The norms that are made of singular values: `singular.py` enters them."""
 
@@ -67,7 +71,7 @@ def _matrix_norm(x: Tracer, ord: object, axes: tuple[int, ...], keepdims: bool) 
         return np.sqrt(np.sum(np.absolute(x) ** 2, axis=axes, keepdims=keepdims))
     summed = {1: axes[0], -1: axes[0], np.inf: axes[1], -np.inf: axes[1]}
     if ord in summed:
-        fold, (other,) = np.max if ord > 0 else np.min, set(axes) - {summed[ord]}
+        fold, (other,) = _LARGEST if ord > 0 else np.min, set(axes) - {summed[ord]}
         result = fold(np.sum(np.absolute(x), axis=summed[ord], keepdims=True), axis=other,
                       keepdims=True)
         return result if keepdims else np.squeeze(result, axes)
@@ -85,4 +89,4 @@ def norm_of(a: object, ord: object = None, axis: object = None, keepdims: bool =
     return norm(a, ord, axis, keepdims)
 
 
-scipy_captures("scipy.linalg", {"norm": norm_of})
+scipy_captures("scipy.linalg", {"norm": checks_finite(norm_of)})

@@ -87,7 +87,7 @@ def matrix_exponential(a: np.ndarray) -> np.ndarray:
         return result
     size = np.max(np.sum(np.abs(a), axis=-2))
     squarings = 0
-    while size > 1.0:
+    while 1.0 < size < np.inf:
         size = size / 2
         squarings += 1
     scaled = a / 2.0 ** squarings

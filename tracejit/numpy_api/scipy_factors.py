@@ -24,6 +24,7 @@ from tracejit.numpy_api.factors import (
     single_again,
     svd_of,
 )
+from tracejit.numpy_api.finite import checks_finite
 from tracejit.numpy_api.joins import concatenate
 from tracejit.numpy_api.linalg import of_wide, require_square
 from tracejit.numpy_api.plainly import order_of_swaps
@@ -187,7 +188,7 @@ def eigh(a: object, b: object = None, *, lower: bool = True, eigvals_only: bool 
         y = double(b, square=True)
         values, vectors = over_stacks(lambda m, n: _by_triangle(m, n, lower), "scipy.linalg.eigh",
                                       (x, 2), (y, 2))
-        found = [single_again(values, a), single_again(vectors, a)]
+        found = [single_again(values, a, b), single_again(vectors, a, b)]
     return found[0] if eigvals_only else tuple(found)
 
 
@@ -279,5 +280,5 @@ def lstsq(a: object, b: object, cond: float | None = None, lapack_driver: str | 
 
 
 scipy_captures("scipy.linalg", {
-    name: function if name == "lu_solve" else of_wide(name, function)
+    name: checks_finite(function if name == "lu_solve" else of_wide(name, function))
     for name, function in SCIPY.items()})

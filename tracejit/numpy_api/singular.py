@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
+from tracejit.numpy_api.creation import eye
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.factors import eigh, svd_with_vectors
 from tracejit.numpy_api.linalg import inv, numeric, require_square
 from tracejit.numpy_api.norms import SPECTRAL_NORMS, norm
 from tracejit.numpy_api.stacks import over_stacks
+from tracejit.ops.calls import stop_gradient
 from tracejit.ops.eigen import decomposed
-from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import captures
-from tracejit.trace.values.equations import apply, as_operand, cast
+from tracejit.trace.values.equations import apply, as_operand, cast, emit
 from tracejit.trace.values.symbolic_ints import of_dim
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
@@ -73,13 +76,20 @@ def svdvals(x: object, /) -> Any:
 def svd(a: object, full_matrices: bool = True, compute_uv: bool = True,
         hermitian: bool = False) -> Any:
     """Return the singular vectors and values of matrices, or the values alone."""
-    return svd_with_vectors(a, full_matrices, hermitian) if compute_uv else singular_values(a)
+    if compute_uv:
+        return svd_with_vectors(a, full_matrices, hermitian)
+    return _sizes_of_eigenvalues(a) if hermitian else singular_values(a)
+
+
+def _sizes_of_eigenvalues(a: object) -> Any:
+    """Return the singular values of symmetric matrices, from the lower triangle."""
+    return np.sort(np.abs(eigvalsh(a)), axis=-1)[..., ::-1]
 
 
 def _spectral(x: np.ndarray, ord: object, axes: tuple[int, ...], keepdims: bool) -> Any:
     """Return a norm made of singular values."""
     values = singular_values(np.moveaxis(x, axes, (-2, -1)))
-    folds: Any = {2: np.max, -2: np.min, "nuc": np.sum}
+    folds: Any = {2: functools.partial(np.max, initial=0), -2: np.min, "nuc": np.sum}
     result = folds[ord](values, axis=-1)
     return np.expand_dims(result, axes) if keepdims else result
 
@@ -91,12 +101,27 @@ SPECTRAL_NORMS.append(_spectral)
 def cond(x: object, p: object = None) -> Any:
     """Return the condition number of matrices in a norm."""
     a: Any = numeric(x)
+    if any(current().are_equal(d, 0, "whether a matrix is empty") for d in a.dims[-2:]):
+        raise np.linalg.LinAlgError("cond is not defined on empty arrays")
     if p in (None, 2, -2):
         values = singular_values(a)
-        largest, least = values[..., 0], values[..., -1]
-        return least / largest if p == -2 else np.where(least == 0, np.inf, largest / np.where(
-            least == 0, 1, least))[()]
-    return norm(a, p, (-2, -1)) * norm(inv(a), p, (-2, -1))
+        above, below = values[..., 0], values[..., -1]
+        above, below = (below, above) if p == -2 else (above, below)
+        is_finite = below != 0
+    else:
+        inverse, is_finite = over_stacks(_inverse_or_not, "np.linalg.cond", (require_square(a), 2))
+        above, below = norm(a, p, (-2, -1)) * norm(inverse, p, (-2, -1)), a.dtype.type(1).real
+    ratio = above / np.where(is_finite, below, 1)
+    unknown = np.any(np.isnan(a), axis=(-2, -1))
+    found = np.where(is_finite & ~(np.isnan(ratio) & ~unknown), ratio, np.inf)
+    return np.where(unknown, np.nan, found)[()]
+
+
+def _inverse_or_not(a: Tracer) -> tuple[Any, Any]:
+    """Return the inverse of a matrix, or of 1, and whether there is one."""
+    *_, is_regular = map(tracer_of, emit("lu_or_not", [stop_gradient(a).value]))
+    identity = cast(eye(as_operand(a.dims[0])), a.dtype)
+    return inv(np.where(is_regular, a, identity)), is_regular
 
 
 @captures(np.linalg.matrix_rank)
@@ -106,10 +131,11 @@ def matrix_rank(A: object, tol: object = None, hermitian: bool = False, *,
     a: Any = numeric(A)
     if len(a.dims) < 2:
         return tracer_of(cast(np.logical_not(np.all(a == 0)), np.int64).value, weak=True)
-    if hermitian or tol is not None:
-        raise refuse("numpy.linalg.matrix_rank with tol= or hermitian= cannot be captured",
-                     "Count np.linalg.svd(a, compute_uv=False) > tol")
-    values = singular_values(a)
+    if rtol is not None and tol is not None:
+        raise ValueError("`tol` and `rtol` can't be both set.")
+    values = _sizes_of_eigenvalues(a) if hermitian else singular_values(a)
+    if tol is not None:
+        return np.sum(values > np.asarray(tol)[..., None], axis=-1)
     size = as_operand(maximum(a.dims[-2], a.dims[-1], current().builder.known))
     relative = np.asarray(rtol)[..., None] if rtol is not None else size * np.finfo(a.dtype).eps
-    return np.sum(values > np.max(values, axis=-1, keepdims=True) * relative, axis=-1)
+    return np.sum(values > np.max(values, axis=-1, keepdims=True, initial=0) * relative, axis=-1)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from tracejit.ir.dims import Dim
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.scipy_api.plain_signals import correlated_rows, sums_of_products
@@ -18,7 +19,7 @@ from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["correlated", "known_length"]
+__all__ = ["correlated", "is_longer", "known_length"]
 
 
 def _operands(x: object, y: object) -> tuple[Any, Any]:
@@ -35,17 +36,32 @@ def _cut(full: object, a: Tracer, b: Tracer, mode: str, turned: bool = False) ->
     if mode not in ("same", "valid"):
         raise ValueError("Acceptable mode flags are 'valid', 'same', or 'full'.")
     part: list[slice] = []
-    for n, m, d, e in zip(a.shape, b.shape, a.dims, b.dims, strict=True):
-        if mode == "same":
-            start: Any = (m if turned else m - 1) // 2
-            part.append(slice(start, start + n))
-            continue
-        shorter = current().decide(d - e, "<", "which of two operands of a convolution is longer")
-        if shorter is None:
-            raise refuse("a convolution of sizes that data decides cannot be captured",
-                         "Use mode='full', and slice")
-        part.append(slice(n - 1, m) if shorter else slice(m - 1, n))
+    shorter = mode == "valid" and _is_shorter(a, b)
+    for n, m in zip(a.shape, b.shape, strict=True):
+        start: Any = (m if turned else m - 1) // 2
+        part.append(slice(start, start + n) if mode == "same" else
+                    slice(n - 1, m) if shorter else slice(m - 1, n))
     return as_tracer(full)[tuple(part)]
+
+
+def _is_shorter(a: Tracer, b: Tracer) -> bool:
+    """Return whether an array is the one of two that slides along the other."""
+    pairs = list(zip(a.dims, b.dims, strict=True))
+    if not any(is_longer(e, d) for d, e in pairs):
+        return False
+    if any(is_longer(d, e) for d, e in pairs):
+        raise ValueError("For 'valid' mode, one must be at least as large as the other in every "
+                         "dimension")
+    return True
+
+
+def is_longer(d: Dim, e: Dim) -> bool:
+    """Return whether a size is above another."""
+    longer = current().decide(e - d, "<", "which of two operands of a filter is longer")
+    if longer is None:
+        raise refuse("a convolution of sizes that data decides cannot be captured",
+                     "Use mode='full', and slice")
+    return longer
 
 
 def _full(a: Any, b: Any) -> Any:
@@ -115,6 +131,7 @@ def _of_matrices(in1: object, in2: object, mode: str, boundary: str, fillvalue: 
         return _cut(_full(a, b), a, b, mode, turned)
     if mode == "valid":
         return _cut(_full(a, b), a, b, mode)
+    a = cast(a, np.result_type(a.dtype, b.dtype))
     sides = tuple([(m - 1, m - 1) for m in b.shape])
     if boundary in ("fill", "pad"):
         wide = _padded(a, sides, "constant", fillvalue)
@@ -153,18 +170,23 @@ _MODES = {"reflect": "symmetric", "grid-mirror": "symmetric", "mirror": "reflect
 
 
 def correlated(x: Any, weights: Any, axis: int, mode: str, cval: object, before: int,
-               behind: int) -> Any:
+               behind: int, divisor: int = 1) -> Any:
     """Return sums of neighbours along an axis, times weights: `before` of them lie before."""
     if mode not in _MODES:
         raise RuntimeError("boundary mode not supported")
-    x = x if x.dtype.kind in "fc" else cast(x, np.float64)
+    given, x = x.dtype, x if x.dtype.kind in "fc" else cast(x, np.float64)
+    if given.kind == "b":
+        raise refuse("a filter of an array of bools cannot be captured",
+                     "Convert it with .astype(float)")
     along = normalize_axis(axis, len(x.dims))
     moved: Any = np.moveaxis(x, along, 0)
     flat = np.reshape(moved, (moved.shape[0], -1))
     sides = ((before, behind), (0, 0))
     wide = _padded(flat, sides, _MODES[mode], cval)
     found = call_function(correlated_rows, (wide, weights, x.shape[along]), {})
-    return np.moveaxis(np.reshape(found, moved.shape), 0, along)
+    result: Any = np.moveaxis(np.reshape(found, moved.shape), 0, along)
+    result = result if divisor == 1 else result / divisor
+    return cast(cast(result, np.int64), given) if given.kind in "iu" else result  # as C casts
 
 
 def _one_axis(turned: bool) -> Callable[..., Any]:
@@ -205,8 +227,9 @@ def gaussian_filter1d(input: object, sigma: object, axis: int = -1, order: int =
 
 
 def gaussian_filter(input: object, sigma: object, order: int = 0, output: None = None,
-                    mode: str = "reflect", cval: object = 0.0, truncate: float = 4.0, *,
-                    radius: None = None, axes: None = None) -> Any:
+                    mode: str | Sequence[str] = "reflect", cval: object = 0.0,
+                    truncate: float = 4.0, *, radius: None = None,
+                    axes: None = None) -> Any:
     """Return an array smoothed along all axes."""
     x = as_tracer(input)
     if radius is not None or axes is not None or output is not None or order != 0:
@@ -214,9 +237,12 @@ def gaussian_filter(input: object, sigma: object, order: int = 0, output: None =
                      "be captured", "Use gaussian_filter1d")
     widths = list(sigma) if isinstance(sigma, (list, tuple)) else [sigma] * len(x.dims)
     result: Any = x
-    for axis, width in enumerate(widths):
+    modes = [mode] * len(x.dims) if isinstance(mode, str) else list(mode)
+    if not len(widths) == len(modes) == len(x.dims):
+        raise RuntimeError("sequence argument must have length equal to input rank")
+    for axis, (width, m) in enumerate(zip(widths, modes, strict=True)):
         if _constant(width, "gaussian_filter") > 1e-15:
-            result = gaussian_filter1d(result, width, axis, 0, None, mode, cval, truncate)
+            result = gaussian_filter1d(result, width, axis, 0, None, m, cval, truncate)
     return result
 
 
@@ -227,8 +253,10 @@ def uniform_filter1d(input: object, size: int, axis: int = -1, output: None = No
     if output is not None or origin != 0:
         raise refuse("scipy.ndimage.uniform_filter1d with output= or origin= cannot be captured",
                      "Leave them out")
-    w = as_tracer(np.full(n, 1.0 / n))
-    return correlated(as_tracer(input), w, axis, mode, cval, n // 2, n - 1 - n // 2)
+    if n < 1:
+        raise RuntimeError("incorrect filter size")
+    return correlated(as_tracer(input), as_tracer(np.ones(n)), axis, mode, cval, n // 2,
+                      n - 1 - n // 2, n)
 
 
 scipy_captures("scipy.signal", {

@@ -13,13 +13,14 @@ from tracejit.ir.dims import maximum
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.scipy_api.convolutions import correlated, known_length
+from tracejit.scipy_api.convolutions import correlated, is_longer, known_length
 from tracejit.scipy_api.plain_signals import filtered, sections
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.python.calls import call_function
-from tracejit.trace.values.equations import apply, as_operand, cast, to_dim
+from tracejit.trace.values.equations import apply, as_operand, cast, same_dim, to_dim
 from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
 
 __all__: list[str] = []
@@ -55,6 +56,8 @@ def lfilter(b: object, a: object, x: object, axis: int = -1, zi: object = None) 
     dtype = np.result_type(*(v.dtype for v in given))
     dtype = dtype if dtype.kind in "fc" else np.dtype(np.float64)
     top, low, count = _coefficients(b, a, dtype)
+    require(np.ravel(given[1])[0] != 0, ValueError,
+            "BUG: filter coefficient a[0] == 0 not supported yet")
     moved, rows = _first(cast(given[2], dtype), axis)
     width = rows.dims[1]
     last = apply("full", dtype.type(0), shape=(1, width))
@@ -74,7 +77,8 @@ def lfilter(b: object, a: object, x: object, axis: int = -1, zi: object = None) 
 
 def lfilter_zi(b: object, a: object) -> Any:
     """Return the state of a filter at rest at 1."""
-    top, low, _ = _coefficients(b, a, np.dtype(np.float64))
+    dtype = np.result_type(as_tracer(b).dtype, as_tracer(a).dtype, np.float32)
+    top, low, _ = _coefficients(b, a, dtype if dtype.kind == "c" else np.dtype(np.float64))
     rest = top[1:-1] - low[1:-1] * top[0]
     first = np.sum(rest) / np.sum(low)
     return np.concatenate([np.reshape(first, (1,)),
@@ -88,6 +92,11 @@ def sosfilt(sos: object, x: object, axis: int = -1, zi: None = None) -> Any:
     s, given = as_tracer(sos), as_tracer(x)
     dtype = np.result_type(s.dtype, given.dtype)
     dtype = dtype if dtype.kind in "fc" else np.dtype(np.float64)
+    if len(s.dims) != 2:
+        raise ValueError("sos array must be 2D")
+    if not same_dim(s.dims[1], 6):
+        raise ValueError("sos array must be shape (n_sections, 6)")
+    require(np.all(s[:, 3] == 1), ValueError, "sos[:, 3] should be all ones")
     moved, rows = _first(cast(given, dtype), axis)
     return _back(call_function(sections, (cast(s, dtype), rows), {}), moved.shape, axis)
 
@@ -101,7 +110,7 @@ def _extended(x: Any, n: int, kind: str | None) -> Any:
         return np.concatenate([ones * x[:1], x, ones * x[-1:]])
     left, right = x[1:n + 1][::-1], x[-n - 1:-1][::-1]
     if kind == "odd":
-        left, right = 2.0 * x[:1] - left, 2.0 * x[-1:] - right
+        left, right = 2 * x[:1] - left, 2 * x[-1:] - right
     return np.concatenate([left, x, right])
 
 
@@ -114,6 +123,9 @@ def filtfilt(b: object, a: object, x: object, axis: int = -1, padtype: str | Non
         padlen = 3 * max(known_length(p, "the length of a filter") for p in (b, a))
     edge = 0 if padtype is None or padlen is None else int(padlen)
     moved, rows = _first(as_tracer(x), axis)
+    if edge and not is_longer(rows.dims[0], edge):
+        raise ValueError("The length of the input vector x must be greater than padlen, which is "
+                         f"{edge}.")
     wide = _extended(rows, edge, padtype)
     state = np.reshape(lfilter_zi(b, a), (-1, 1))
     y, _ = lfilter(b, a, wide, 0, state * wide[:1])
@@ -143,9 +155,15 @@ def savgol_filter(x: object, window_length: int, polyorder: int, deriv: int = 0,
                        before, n - 1 - before)
     moved, rows = _first(as_tracer(inner), axis)
     _, old = _first(given, axis)
+    _require_finite(old[:n])
+    _require_finite(old[-n:])
     fit = _fits(n, polyorder, deriv, delta)
     result = np.concatenate([fit[:half] @ old[:n], rows[half:-half], fit[n - half:] @ old[-n:]])
     return cast(_back(result, moved.shape, axis), given.dtype)
+
+
+def _require_finite(x: Any) -> None:
+    require(np.all(np.isfinite(x)), ValueError, "array must not contain infs or NaNs")
 
 
 def _fits(n: int, order: int, deriv: int, delta: float) -> np.ndarray:
@@ -170,11 +188,13 @@ def detrend(data: object, axis: int = -1, type: str = "linear", bp: int = 0,
     if type not in ("linear", "l"):
         raise ValueError("Trend type must be 'linear' or 'constant'.")
     moved, rows = _first(x, axis)
+    _require_finite(rows)
     n = rows.dims[0]
     t: Any = cast(iota(n), np.float64)
     t = np.reshape(t - 0.5 * (as_operand(n) - 1), (-1, 1))
     middle = np.mean(rows, axis=0, keepdims=True)
-    slope = np.sum(t * rows, axis=0, keepdims=True) / np.sum(t * t)
+    squares = np.sum(t * t)
+    slope = np.sum(t * rows, axis=0, keepdims=True) / np.where(squares == 0, 1, squares)
     return cast(_back(rows - middle - t * slope, moved.shape, axis), x.dtype)
 
 

@@ -20,8 +20,8 @@ __all__ = ["checking_keywords"]
 
 HARMLESS = frozenset({
     "order", "subok", "like", "device", "optimize", "kind", "stable", "overwrite_input",
-    "overwrite_a", "overwrite_b", "check_finite"})
-"""What changes memory layout, speed or checks, and never a result."""
+    "overwrite_a", "overwrite_b", "overwrite_ab"})
+"""What changes memory layout or speed, and never a result."""
 
 
 def checking_keywords(capture: Callable[..., object], captured: object,
@@ -35,7 +35,7 @@ def checking_keywords(capture: Callable[..., object], captured: object,
         return capture
     known = parameters.keys()
     any_number = any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
-    places = sum(p.kind in _BY_PLACE for p in parameters.values())
+    places = _common_places(captured, method, parameters)
 
     @functools.wraps(capture)
     def checked(*args: object, **kwargs: object) -> Any:
@@ -57,6 +57,18 @@ def checking_keywords(capture: Callable[..., object], captured: object,
 
 
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _common_places(captured: object, method: str | None,
+                   parameters: Mapping[str, inspect.Parameter]) -> int:
+    """Return how many arguments by place are the same ones of a capture and of what it captures."""
+    own = [p.name for p in parameters.values() if p.kind in _BY_PLACE]
+    function = captured if method is None else getattr(np.ndarray, method)
+    names = [p.name for p in _parameters(function).values() if p.kind in _BY_PLACE]
+    for k, (mine, name) in enumerate(zip(own, names, strict=False)):
+        if mine != name and mine in names:
+            return k
+    return len(own)
 
 
 def _named(captured: object, method: str | None, args: tuple[object, ...], first: int,
