@@ -26,7 +26,7 @@ from tracejit.trace.state.changes import (
     note_shown_of_class,
     refuse_shown_of_class,
 )
-from tracejit.trace.state.paths import class_entry
+from tracejit.trace.state.paths import class_entry, is_users_type
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
@@ -59,6 +59,10 @@ def read_attribute(owner: object, name: str, *default: object) -> Any:
         compute = captured_function(found.func)
         if compute is not None:
             return _cached(owner, name, own.get(name, UNSET), compute)
+    if found is not UNSET and not captured.is_from_outside(owner) and is_users_type(type(found)):
+        method = special_method(found, "__get__")
+        if method is not None and (name not in own or hasattr(type(found), "__set__")):
+            return method(found, owner, cls)
     if found is None and name not in own:
         method = special_method(owner, "__getattr__")
         if method is not None:

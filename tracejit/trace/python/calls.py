@@ -50,7 +50,7 @@ from tracejit.trace.python.library import LIBRARY
 from tracejit.trace.python.taking import take, takes, with_generators
 from tracejit.trace.python.users_functions import call_python
 from tracejit.trace.regions.choosing import with_plain
-from tracejit.trace.state.changes import unseen
+from tracejit.trace.state.changes import read_indices, unseen
 from tracejit.trace.state.running import watched
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.equations import COMPOSITES, lift
@@ -132,6 +132,9 @@ def _answered(fn: Callable[..., object], args: Args, kwargs: Kwargs,
     captured = current().captured
     if type(fn) is weakref.ref and not captured.is_from_outside(fn):
         return args, _referent(fn)
+    if isinstance(fn, functools.partial) or (known and (
+            fn is range or fn is round or fn in FUNCTIONS)):
+        read_indices((*args, *kwargs.values()))
     asked = captured.asked(fn, args, kwargs)
     if asked is not NotImplemented:
         return args, asked

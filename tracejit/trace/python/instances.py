@@ -24,7 +24,8 @@ from tracejit.trace.python.keyed import KEYED
 from tracejit.trace.python.kinds_of_values import holds_traced
 from tracejit.trace.python.users_functions import call_python, convert
 from tracejit.trace.state.changes import note_made, unseen
-from tracejit.trace.state.paths import is_users_type
+from tracejit.trace.state.outer_reads import is_generated
+from tracejit.trace.state.paths import functions_of, is_users_type
 from tracejit.trace.state.policy import gives_another_value, is_cached, reads_nothing
 from tracejit.trace.state.running import watched
 from tracejit.trace.values.equations import cast, dtype_of, is_weak, lift
@@ -73,8 +74,12 @@ def make_instance(cls: Any, args: tuple[object, ...], kwargs: dict[str, object])
         unseen(f"{cls.__qualname__}.__del__")
     if is_followed(cls):
         for name in ("__new__", "__init__"):
-            current().captured.entry_of(cls, name)
-    if isinstance(init, FunctionType) and cls.__new__ is object.__new__ and type(cls) is type:
+            for maker in functions_of(current().captured.entry_of(cls, name)):
+                if is_generated(maker.__code__):
+                    current().captured.code(maker)  # the defaults of a named tuple
+    calls: Any = type(cls).__call__
+    if isinstance(init, FunctionType) and cls.__new__ is object.__new__ and (
+            calls is type.__call__):
         new = convert(init)
         if new is init and rewritten_source(init.__code__) is None:
             return call_natively(cls, args, kwargs)

@@ -42,7 +42,7 @@ def get_item(container: Any, key: Any) -> Any:
             return INDEXED[container](parts)
     if isinstance(container, np.ndarray):
         container = lift(container)
-    if isinstance(container, (list, tuple, str)):
+    if isinstance(container, _PLACED):
         key = _as_index(key)
     if has_runs(container):
         return list_items.get_item(container, key)
@@ -136,14 +136,24 @@ _QUIET = frozenset((list, tuple, dict, str, bytes, range, np.ndarray))
 """The types of which reading an item runs no code of users but that of keys."""
 
 
+_PLACED = (list, tuple, str, bytes, bytearray, range, Tracer)
+"""What has items at places, which indices say."""
+
+
 def _as_index(key: object) -> Any:
-    """Return the number that an object of a user's class is as an index; others as they are."""
+    """Return an index with numbers for the objects of users' classes in it; others as they are."""
+    if type(key) is tuple:
+        return tuple(map(_as_index, key))
+    if type(key) is slice:
+        return slice(*map(_as_index, (key.start, key.stop, key.step)))
     method = None if is_plain(key) else special_method(key, "__index__")
     return key if method is None else method(key)
 
 
 def set_item(container: object, key: Any, content: Any) -> None:
     """Carry out `container[key] = content`."""
+    if isinstance(container, _PLACED):
+        key = _as_index(key)
     if isinstance(container, Tracer):
         container[key] = content
         return
@@ -187,6 +197,8 @@ def _holds(container: Any, key: object, content: object) -> bool:
 
 def delete_item(container: Any, key: object) -> None:
     """Carry out `del container[key]`."""
+    if isinstance(container, _PLACED):
+        key = _as_index(key)
     if has_runs(container):
         list_items.delete_item(container, key)
         return

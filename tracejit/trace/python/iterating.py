@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tracejit.trace.containers.places import Choice
@@ -51,4 +51,15 @@ def iterate(x: Any) -> Iterator[Any]:
     iterator: Iterator[Any] = iter(x) if method is None else iter(method(x))
     if is_iterator(iterator) and iterator is x:
         advance(iterator)
-    return iterator
+    following = special_method(iterator, "__next__")
+    return iterator if following is None else _items_of_users(iterator, following)
+
+
+def _items_of_users(iterator: object, following: Callable[[object], object]) -> Iterator[Any]:
+    """Yield the items of an iterator of a user's class, whose method is captured."""
+    while True:
+        try:
+            item = following(iterator)
+        except StopIteration:
+            return
+        yield item

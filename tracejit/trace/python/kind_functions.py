@@ -10,6 +10,7 @@ from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current
 from tracejit.trace.python.kinds_of_values import type_of
 from tracejit.trace.python.number_functions import to_bool
+from tracejit.trace.python.special_methods import special_method
 from tracejit.trace.state.changes import unseen
 from tracejit.trace.state.running import watched
 from tracejit.trace.values.mixed import Merged, keys_of, one_of_kind
@@ -32,7 +33,11 @@ def is_instance(x: object, kinds: Any) -> Any:
     if isinstance(x, Merged):
         return _is_instance_on_each_path(x, kinds)
     stands_for = type_of(x)
-    return any(issubclass(stands_for, k) or (
+    for k in _classes(kinds):
+        method = special_method(k, "__instancecheck__")
+        if method is not None and method(k, x):
+            return True
+    return any(is_subclass(stands_for, k) or (
         k.__module__.partition(".")[0] == "tracejit" and isinstance(x, k)) for k in _classes(kinds))
 
 

@@ -27,14 +27,14 @@ from tracejit.trace.ground.context import current, refuse, refuse_outside
 from tracejit.trace.ground.dependencies import note_unseen
 from tracejit.trace.ground.restarts import Grows, NotRepeatable, Relist, Unroll
 from tracejit.trace.state.methods import items_of, may_be_called
-from tracejit.trace.state.paths import attributes_of
+from tracejit.trace.state.paths import attributes_of, is_users_type
 from tracejit.trace.state.running import watched
 from tracejit.trace.values.operands import TracedOperand
 
 __all__ = ["CONTAINERS", "advance", "before_change", "call_watched", "is_iterator",
            "known_container", "note_all_new", "note_made", "note_new", "note_own_names",
-           "note_shown_of_class", "read_deeply", "read_unseen", "refuse_identity",
-           "refuse_shown_of_class", "unseen"]
+           "note_shown_of_class", "read_deeply", "read_indices", "read_unseen",
+           "refuse_identity", "refuse_shown_of_class", "unseen"]
 
 _SEQUENCES = (list, deque, bytearray, array)
 CONTAINERS = (*_SEQUENCES, dict, set)
@@ -236,6 +236,14 @@ def read_deeply(x: object) -> None:
         if not isinstance(item, _CODE) and may_be_called(item):
             read_unseen(item)
         refuse_identity(item)
+
+
+def read_indices(xs: Iterable[object]) -> None:
+    """Note the same of objects that stand for an int, alone or in a list, by their `__index__`."""
+    for x in xs:
+        for item in x if type(x) in (list, tuple) else (x,):  # type: ignore[attr-defined]
+            if is_users_type(type(item)) and hasattr(type(item), "__index__"):
+                read_unseen(item)
 
 
 def refuse_identity(x: object) -> None:

@@ -108,7 +108,7 @@ class Outside:
         if is_followed(cls):
             self.guard(self.path_of_class(cls).step("attr", "__mro__"), cls.__mro__)
         by = type(kind)
-        if not is_followed(cls) or by is type:
+        if by is type or not (is_followed(cls) or is_followed(kind)):
             return True
         if by is ABCMeta:
             path = self.path_of_class(kind).step("call", ("__subclasscheck__", (cls,), ()))

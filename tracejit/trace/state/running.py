@@ -104,11 +104,28 @@ class RunningCode:
                 self.native.captured.entry_of(cls, name)
         if not functions:  # of a body of a class, or of a function that is no more
             return id(code) in self.inner
-        found = [self.native.outer.reads_more(fn) for fn in functions]
+        found = [self.native.outer.reads_more(fn) or (
+            _reads_of_class(fn) and _belongs_to_class(fn)) for fn in functions]
         if any(found):
             return False
         self.inner.update(map(id, codes_in(code)))
         return True
+
+
+def _reads_of_class(fn: FunctionType) -> bool:
+    """Return whether a function takes attributes of anything."""
+    return any(i.opname in ("LOAD_ATTR", "LOAD_METHOD") for i in dis.get_instructions(fn.__code__))
+
+
+def _belongs_to_class(fn: FunctionType) -> bool:
+    """Return whether a class is what a method is called on: of a metaclass, a class method."""
+    for x in gc.get_referrers(fn):
+        if isinstance(x, classmethod):
+            return True
+        if isinstance(x, dict) and any(isinstance(owner, type) and issubclass(owner, type)
+                                       for owner in gc.get_referrers(x)):
+            return True
+    return False
 
 
 def _pause(profiler: Any) -> None:
