@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +11,12 @@ from tracejit.trace.ground.context import refuse
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
 
-if TYPE_CHECKING:
-    pass
+__all__ = ["along_axis", "normalize_axes", "normalize_axis", "require_no_list"]
 
-__all__ = ["normalize_axes", "normalize_axis", "require_no_list"]
+
+def along_axis(a: Tracer, axis: object) -> tuple[Tracer, int]:
+    """Return an array and the axis to work along: the array flat, where there is none."""
+    return (a.reshape(-1), 0) if axis is None else (a, normalize_axis(axis, len(a.dims)))
 
 
 def normalize_axis(axis: Any, ndim: int) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.numpy_api.axes import normalize_axes, normalize_axis
+from tracejit.numpy_api.axes import along_axis, normalize_axes, normalize_axis
 from tracejit.numpy_api.complex_numbers import order_keys
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.selection import indices_along
@@ -31,10 +31,8 @@ def require_no_fields(order: object) -> None:
 def argsort(a: Any, axis: object = -1, kind: object = None, order: Any = None) -> Any:
     """Return the order that sorts an array, equal elements in their own order."""
     require_no_fields(order)
-    a = as_tracer(a)
-    if axis is None:
-        a, axis = a.reshape(-1), 0
-    moved = moveaxis(a, normalize_axis(axis, len(a.dims)), -1)
+    a, axis = along_axis(as_tracer(a), axis)
+    moved = moveaxis(a, axis, -1)
     keys: list[Any] = order_keys(moved) if a.dtype.kind == "c" else [moved]
     for key in keys:
         if order is not None:
@@ -49,10 +47,7 @@ def argsort(a: Any, axis: object = -1, kind: object = None, order: Any = None) -
 def sort(a: Any, axis: object = -1, kind: object = None, order: Any = None) -> Any:
     """Return a sorted copy."""
     require_no_fields(order)
-    a = as_tracer(a)
-    if axis is None:
-        a, axis = a.reshape(-1), 0
-    axis = normalize_axis(axis, len(a.dims))
+    a, axis = along_axis(as_tracer(a), axis)
     order = argsort(a, axis)
     places = [k if k is order else apply("broadcast_to", k, shape=a.dims)
               for k in indices_along(a, order, axis)]

@@ -69,14 +69,20 @@ def put(a: object, ind: object, v: object, mode: str = "raise") -> None:
 METHODS["put"] = lambda a, indices, values, mode="raise": put(a, indices, values, mode)
 
 
+def _mask_for(a: Tracer, mask: object, function: str) -> Tracer:
+    """Return a mask in bools, or raise NumPy's error of a mask of another shape."""
+    holds = as_tracer(mask)
+    holds = holds if holds.dtype == np.bool_ else as_tracer(holds != 0)
+    if holds.shape != a.shape:
+        raise ValueError(f"{function}: mask and data must be the same size")
+    return holds
+
+
 @captures(np.putmask)
 def putmask(a: object, mask: object, values: object) -> None:
     """Write to where a mask holds, the values being for all places."""
     a = _target(a, "np.putmask")
-    holds = as_tracer(mask)
-    holds = holds if holds.dtype == np.bool_ else as_tracer(holds != 0)
-    if holds.shape != a.shape:
-        raise ValueError("putmask: mask and data must be the same size")
+    holds = _mask_for(a, mask, "putmask")
     given = _converted(values, a.dtype)
     a[...] = np.where(holds, resized(given, a.dims), a)
 
@@ -85,10 +91,7 @@ def putmask(a: object, mask: object, values: object) -> None:
 def place(arr: object, mask: object, vals: object) -> None:
     """Write to where a mask holds, one value after the other."""
     a = _target(arr, "np.place")
-    holds = as_tracer(mask)
-    holds = holds if holds.dtype == np.bool_ else as_tracer(holds != 0)
-    if holds.shape != a.shape:
-        raise ValueError("place: mask and data must be the same size")
+    holds = _mask_for(a, mask, "place")
     before: Any = np.cumsum(ravel(holds)) - 1
     values = _repeated(_converted(vals, a.dtype), np.maximum(before, 0))
     a[...] = np.where(holds, np.reshape(values, a.shape), a)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracejit.numpy_api.axes import normalize_axes, normalize_axis
+from tracejit.numpy_api.axes import along_axis, normalize_axes, normalize_axis
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.shapes import broadcast_to, moveaxis
 from tracejit.trace.ground.context import refuse
@@ -35,10 +35,7 @@ __all__ = ["cumprod", "cumsum"]
 def cumsum(a: Any, axis: object = None, dtype: npt.DTypeLike | None = None,
            out: object = None) -> Any:
     """Return running sums."""
-    a, axis = in_folded_dtype(np.add, as_tracer(a), dtype, out), c_axis(axis)
-    if axis is None:
-        a, axis = a.reshape(-1), 0
-    axis = normalize_axis(axis, len(a.dims))
+    a, axis = along_axis(in_folded_dtype(np.add, as_tracer(a), dtype, out), c_axis(axis))
     if a.dtype == np.bool_:
         raise refuse("np.cumsum in the dtype bool cannot be captured", "Leave dtype out")
     return write_reduced(np.add, apply("cumsum", a, axis=axis, reverse=False), out)
@@ -48,10 +45,7 @@ def cumsum(a: Any, axis: object = None, dtype: npt.DTypeLike | None = None,
 def cumprod(a: Any, axis: object = None, dtype: npt.DTypeLike | None = None,
             out: object = None) -> Any:
     """Return running products, computed by a loop, whose derivative is right at zeros too."""
-    a, axis = in_folded_dtype(np.multiply, as_tracer(a), dtype, out), c_axis(axis)
-    if axis is None:
-        a, axis = a.reshape(-1), 0
-    axis = normalize_axis(axis, len(a.dims))
+    a, axis = along_axis(in_folded_dtype(np.multiply, as_tracer(a), dtype, out), c_axis(axis))
     moved = np.moveaxis(a, axis, 0)
     n, *rest = moved.dims
     result = apply("full", a.dtype.type(1), shape=(n + 1, *rest))

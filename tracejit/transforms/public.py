@@ -316,24 +316,25 @@ def jvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any
     >>> float(value), float(tangent)
     (0.0, 2.0)
     """
+    return _along(fn, "jvp", "linear:Tangent", Options(fp, target), primals, tangents)
+
+
+def _along(fn: Callable[..., object] | None, name: str, home: str, options: Options,
+           primals: object, tangents: object) -> Any:
+    """Serve `transform(f)` and `transform(f, primals, tangents)`."""
     def make(f: Callable[..., object]) -> Callable[..., Any]:
         from tracejit.transforms.linear import pair_of
 
-        inner = _checked(f, lambda g: Deferred("jvp", "linear:Tangent", g, (), Options(fp, target)))
+        inner = _checked(f, lambda g: Deferred(name, home, g, (), options))
 
         @functools.wraps(f, updated=())
         @hiding_frames
-        def value_and_tangent(primals: object, tangents: object) -> Any:
-            return inner(*pair_of("jvp", primals, tangents))
+        def along_tangents(primals: object, tangents: object) -> Any:
+            return inner(*pair_of(name, primals, tangents))
 
-        give_signature(value_and_tangent, "jvp", f)
-        return value_and_tangent
+        give_signature(along_tangents, name, f)
+        return along_tangents
 
-    return _at_once(fn, make, primals, tangents)
-
-
-def _at_once(fn: object, make: Callable[..., Any], primals: Any, tangents: Any) -> Any:
-    """Serve `transform(f)` and `transform(f, primals, tangents)`."""
     if fn is None:
         return make
     if primals is None:
@@ -581,18 +582,4 @@ def hvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any
     >>> tracejit.hvp(lambda x: x[0] ** 2 * x[1], (x,), (v,))
     array([4., 2.])
     """
-    def make(f: Callable[..., object]) -> Callable[..., Any]:
-        from tracejit.transforms.linear import pair_of
-
-        inner = _checked(f, lambda g: Deferred("hvp", "mapping:make_hvp", g, (),
-                                               Options(fp, target)))
-
-        @functools.wraps(f, updated=())
-        @hiding_frames
-        def product(primals: object, tangents: object) -> Any:
-            return inner(*pair_of("hvp", primals, tangents))
-
-        give_signature(product, "hvp", f)
-        return product
-
-    return _at_once(fn, make, primals, tangents)
+    return _along(fn, "hvp", "mapping:make_hvp", Options(fp, target), primals, tangents)

@@ -22,7 +22,16 @@ from typing import Literal
 from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
 from tracejit.trace.syntax.jumps import always_jumps
-from tracejit.trace.syntax.syntax import Stmts, assign, constant, hook, load, own_nodes, place
+from tracejit.trace.syntax.syntax import (
+    Stmts,
+    assign,
+    constant,
+    hook,
+    load,
+    own_nodes,
+    place,
+    rewrite_lists,
+)
 
 __all__ = ["EACH", "Form", "NotInForm", "in_form", "is_generator", "yields"]
 
@@ -93,11 +102,7 @@ class _Former:
             return [s]
         self._refuse(s)
         if isinstance(s, (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match)):
-            for name in ("body", "orelse", "finalbody"):
-                if hasattr(s, name):
-                    setattr(s, name, self.block(getattr(s, name)))
-            for inner in (*getattr(s, "handlers", ()), *getattr(s, "cases", ())):
-                inner.body = self.block(inner.body)
+            rewrite_lists(s, self.block)
             return [s]
         found = getattr(s, "value", None)
         if isinstance(found, ast.YieldFrom):

@@ -86,9 +86,7 @@ class StatementRewriter(ExpressionRewriter):
 
     def _while(self, s: ast.While) -> Stmts:
         cond, body = self.fresh_name("while"), self.fresh_name("body")
-        flags: list[ast.expr] = [ast.UnaryOp(ast.Not(), load(f)) for f in stop_flags(s)]
-        test = tested(ast.BoolOp(ast.And(), [*flags, s.test]) if flags else s.test)
-        head = self._region(cond, [place(ast.Return(place(test, s.test)), s.test)], s)
+        head = self._region(cond, [place(ast.Return(_going_on(s)), s.test)], s)
         of = getattr(s, "tj_of", None)  # the arguments of a function that is made a loop
         call = hook("while_", load(cond), load(body), self._changes(s)) if of is None else hook(
             "recursion", load(cond), load(body), self._changes(s),
@@ -101,9 +99,7 @@ class StatementRewriter(ExpressionRewriter):
         bind = place(ast.Assign([s.target], load(item)), s.target)
         stop: ast.expr = constant(None)
         if stop_flags(s):
-            flags: list[ast.expr] = [load(f) for f in stop_flags(s)]
-            test = ast.BoolOp(ast.Or(), flags) if len(flags) > 1 else flags[0]
-            stop = thunk(self.visit(place(test, s)))
+            stop = thunk(self.visit(_stopping(s)))
         call = hook("for_", iterable, load(body), self._changes(s), stop)
         return [self._region(body, [bind, *s.body], s, [item]), ast.Expr(call)]
 
@@ -113,18 +109,14 @@ class StatementRewriter(ExpressionRewriter):
         return [ast.If(test, self.block(s.body) or [ast.Pass()], self.block(s.orelse))]
 
     def _python_while(self, s: ast.While) -> Stmts:
-        flags: list[ast.expr] = [ast.UnaryOp(ast.Not(), load(f)) for f in stop_flags(s)]
-        test = tested(ast.BoolOp(ast.And(), [*flags, s.test]) if flags else s.test)
-        return [ast.While(hook("decided", self.visit(place(test, s.test))), self.block(s.body), [])]
+        return [ast.While(hook("decided", self.visit(_going_on(s))), self.block(s.body), [])]
 
     def _python_for(self, s: ast.For) -> Stmts:
         items, item = hook("one_by_one", self.visit(s.iter)), self.fresh_name("item")
         bind = place(ast.Assign([s.target], load(item)), s.target)
         leave: Stmts = []
         if stop_flags(s):
-            flags: list[ast.expr] = [load(f) for f in stop_flags(s)]
-            test = ast.BoolOp(ast.Or(), flags) if len(flags) > 1 else flags[0]
-            leave = [ast.If(hook("decided", self.visit(place(test, s))), [ast.Break()], [])]
+            leave = [ast.If(hook("decided", self.visit(_stopping(s))), [ast.Break()], [])]
         return [ast.For(ast.Name(item, ast.Store()), items,
                         [*self.block([bind, *s.body]), *leave], [])]
 
@@ -277,6 +269,18 @@ class StatementRewriter(ExpressionRewriter):
         assert isinstance(target, ast.Attribute)
         attribute = hook("attribute", self.visit(target.value), constant(target.attr))
         return [ast.Expr(hook("augment_attr", name, attribute, value))]
+
+
+def _going_on(s: ast.While) -> ast.expr:
+    """Return the test of a loop, before which none of the flags that end the loop is set."""
+    flags: list[ast.expr] = [ast.UnaryOp(ast.Not(), load(f)) for f in stop_flags(s)]
+    return place(tested(ast.BoolOp(ast.And(), [*flags, s.test]) if flags else s.test), s.test)
+
+
+def _stopping(s: ast.For) -> ast.expr:
+    """Return the test whether one of the flags that end a loop is set."""
+    flags: list[ast.expr] = [load(f) for f in stop_flags(s)]
+    return place(ast.BoolOp(ast.Or(), flags) if len(flags) > 1 else flags[0], s)
 
 
 def _looks_at_frame(s: ast.stmt) -> bool:

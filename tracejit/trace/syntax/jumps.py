@@ -20,6 +20,7 @@ from tracejit.trace.syntax.syntax import (
     load,
     negation,
     place,
+    rewrite_lists,
     statement_lists,
     thunk,
 )
@@ -178,11 +179,7 @@ class _JumpLowerer:
             if flags:  # `else` is not for what jumps
                 s.orelse = [place(ast.If(negation(flags), s.orelse, []), s.orelse[0])]
         if isinstance(s, (ast.With, ast.Try, ast.Match)):
-            for name in ("body", "orelse", "finalbody"):
-                if hasattr(s, name):
-                    setattr(s, name, self.block(getattr(s, name)))
-            for inner in (*getattr(s, "handlers", ()), *getattr(s, "cases", ())):
-                inner.body = self.block(inner.body)
+            rewrite_lists(s, self.block)
         return [s]
 
     def _loop(self, s: ast.For | ast.While) -> Stmts:

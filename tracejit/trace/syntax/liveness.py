@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tracejit.trace.syntax.jumps import stop_flags
-from tracejit.trace.syntax.syntax import SCOPES, own_nodes
+from tracejit.trace.syntax.syntax import SCOPES, own_nodes, statement_lists
 
 __all__ = ["SCOPES", "Changes", "analyse", "local_names", "own_nodes", "read_names", "stored_names"]
 
@@ -179,10 +179,8 @@ class _Analysis:
             caught = self.caught
             if isinstance(s, ast.Try):
                 self.caught = caught | reads
-            for name in ("body", "orelse", "finalbody"):
-                self.block(getattr(s, name, []), set(reads))
-            for part in (*getattr(s, "handlers", ()), *getattr(s, "cases", ())):
-                self.block(part.body, set(reads))
+            for part in statement_lists(s):
+                self.block(part, set(reads))
             self.caught = caught
             if isinstance(s, ast.Try):
                 self._note_try(s, reads, after)

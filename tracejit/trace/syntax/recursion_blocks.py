@@ -19,7 +19,7 @@ from tracejit.trace.syntax.recursion_nodes import (
     nodes_of,
     only_returns,
 )
-from tracejit.trace.syntax.syntax import assign, constant, hook, load, place
+from tracejit.trace.syntax.syntax import assign, constant, hook, load, place, statement_lists
 
 __all__ = ["Blocks"]
 
@@ -253,10 +253,8 @@ def _jumps(s: ast.stmt) -> bool:
 
 def _children(s: ast.stmt) -> Iterator[ast.stmt]:
     """Yield the statements in the parts of a compound one."""
-    for name in ("body", "orelse", "finalbody"):
-        yield from getattr(s, name, ())
-    for part in (*getattr(s, "handlers", ()), *getattr(s, "cases", ())):
-        yield from part.body
+    for part in statement_lists(s):
+        yield from part
 
 
 def _always_ends(stmts: Sequence[ast.stmt]) -> bool:

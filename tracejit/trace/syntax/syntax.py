@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 __all__ = ["HOOKS", "SCOPES", "assign", "constant", "hook", "load", "negation", "own_nodes",
-           "place", "statement_lists", "thunk", "Stmts"]
+           "place", "rewrite_lists", "statement_lists", "thunk", "Stmts"]
 
 HOOKS = "_tj"
 """The name under which rewritten code finds its hooks."""
@@ -70,6 +70,15 @@ def statement_lists(s: ast.stmt) -> list[list[ast.stmt]]:
     parts += [h.body for h in getattr(s, "handlers", ())]
     parts += [c.body for c in getattr(s, "cases", ())]
     return parts
+
+
+def rewrite_lists(s: ast.stmt, rewrite: Callable[[Stmts], Stmts]) -> None:
+    """Replace each statement list inside a compound statement."""
+    for name in ("body", "orelse", "finalbody"):
+        if hasattr(s, name):
+            setattr(s, name, rewrite(getattr(s, name)))
+    for inner in (*getattr(s, "handlers", ()), *getattr(s, "cases", ())):
+        inner.body = rewrite(inner.body)
 
 
 def own_nodes(body: Sequence[ast.AST]) -> Iterable[ast.AST]:
