@@ -201,8 +201,8 @@ def header_text(interface: CInterface, symbol: str, alias: str, about: Sequence[
     comment = "\n".join(f" * {on_one_line(line)}".rstrip() for line in lines)
     comment = comment.replace("*/", "* /").replace("/*", "/ *")
     guard = f"{symbol.upper()}_H"
-    main = _prototype("int64_t ", symbol, [p.declaration for p in interface.parameters])
-    sizing = _prototype("int64_t ", f"{symbol}_workspace",
+    main = _prototype(symbol, [p.declaration for p in interface.parameters])
+    sizing = _prototype(f"{symbol}_workspace",
                         [p.declaration for p in interface.sizing] or ["void"])
     return "".join([
         f"/*\n{comment}\n */\n#ifndef {guard}\n#define {guard}\n\n",
@@ -213,8 +213,8 @@ def header_text(interface: CInterface, symbol: str, alias: str, about: Sequence[
         "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n"])
 
 
-def _prototype(result: str, name: str, parameters: Sequence[str]) -> str:
-    text, line = "", f"{result}{name}("
+def _prototype(name: str, parameters: Sequence[str]) -> str:
+    text, line = "", f"int64_t {name}("
     for k, parameter in enumerate(parameters):
         piece = parameter + (", " if k + 1 < len(parameters) else ");")
         if len(line) + len(piece) > 100:

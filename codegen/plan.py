@@ -82,13 +82,13 @@ def plan_dims(kernel: Kernel) -> list[Dim]:
     return [*(v.dim for v in kernel.graph.sizes), *shapes, arena_size(kernel)]
 
 
-def plan_text(kernel: Kernel, conditions: Sequence[Condition], symbol: str, triple: str) -> str:
-    """Return LLVM text of the plan."""
+def plan_text(kernel: Kernel, conditions: Sequence[Condition]) -> str:
+    """Return LLVM text of the plan, the function `PLAN`."""
     plan = size_plan(kernel, conditions)
     module = ir.Module()
-    module.triple = triple
+    module.triple = ""
     table = WORD.as_pointer()
-    function = ir.Function(module, ir.FunctionType(WORD, [table, table]), symbol)
+    function = ir.Function(module, ir.FunctionType(WORD, [table, table]), "PLAN")
     builder = ir.IRBuilder(function.append_basic_block())
     given, out = function.args
     words = [builder.load(builder.gep(given, [WORD(k)])) for k in range(len(plan.given))]

@@ -258,7 +258,6 @@ def reverse_block(block: Block, wrt: Sequence[Value],
                   start: Callable[[ReverseSweep], Sequence[object]],
                   finish: Callable[[ReverseSweep], Sequence[Atom]],
                   extra_inputs: Sequence[Value] = (),
-                  stopped: frozenset[Value] = frozenset(),
                   reasons: dict[Eqn, str] | None = None) -> Block:
     """Return a block followed by its backward part.
 
@@ -267,7 +266,7 @@ def reverse_block(block: Block, wrt: Sequence[Value],
     """
     trace = current()
     active = set(wrt)
-    find_active(block.eqns, active, stopped)
+    find_active(block.eqns, active)
     with trace.builder.block((*block.inputs, *extra_inputs)) as scope:
         for eqn in block.eqns:
             trace.builder.append(eqn)

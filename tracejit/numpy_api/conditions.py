@@ -118,4 +118,4 @@ def clip(a: object, a_min: object = None, a_max: object = None, out: object = No
         result = np.maximum(result, _at_least(a_min, result.dtype, 1))
     if a_max is not None:
         result = np.minimum(result, _at_least(a_max, result.dtype, -1))
-    return result if out is None else write_out(np.clip, result, out, True)
+    return result if out is None else write_out(np.clip, result, out)

@@ -247,7 +247,7 @@ def round_(a: object, decimals: int = 0, out: object = None) -> Any:
     if out is None:
         return result
     require_shape(np.round, result, out)
-    return write_out(np.round, result, out, True)
+    return write_out(np.round, result, out)
 
 
 @captures(np.nan_to_num)
@@ -265,7 +265,7 @@ def nan_to_num(x: object, copy: bool = True, nan: float = 0.0, posinf: Any = Non
         result = np.where(x == -np.inf, info.min if neginf is None else neginf, result)
     else:
         result = tracer_of(x.value)
-    return result if copy else write_out(np.nan_to_num, result, x, True)
+    return result if copy else write_out(np.nan_to_num, result, x)
 
 
 @captures(np.sinc)

@@ -165,17 +165,16 @@ def _elementwise_jvp(partials: Callable[..., tuple[Any, ...]] | None) -> Any:
 
 def linear(name: str, reference: Callable[..., object], infer: Infer, lowering: Lowering,
            transpose: Callable[..., Sequence[Any]], *, operands: int | None = 1,
-           cost: float = 1.0, exact: bool = False, writes: int | None = None, masked: bool = False,
+           cost: float = 1.0, exact: bool = False, writes: int | None = None,
            permutes: bool = False, samples: Samples | None = None, kinds: str = "f") -> Op:
     """Enter an op that is linear in its first `operands` inputs jointly (None: in all).
 
     transpose -- (sweep, eqn, ct) -> one cotangent per linear operand
-    masked    -- whether the transpose takes a masked cotangent as it is
     """
 
     def vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
         (ct,) = cts
-        if isinstance(ct, Masked) and not masked:
+        if isinstance(ct, Masked):
             ct = ct.dense()
         results = list(transpose(sweep, eqn, ct))
         return results + [None] * (len(eqn.inputs) - len(results))

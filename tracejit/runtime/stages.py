@@ -190,7 +190,7 @@ class Compiled(Displayed):
 
         self.lowered = lowered
         kernel, program = lowered.kernel, lowered.traced.program
-        plan = plan_text(kernel, program.size_conditions(), "PLAN", "")
+        plan = plan_text(kernel, program.size_conditions())
         self.symbol = f"tracejit_{digest_of(lowered.source, plan, program.options)}"
         self.path, fn = load_source(lowered.source, program.options)
         self._made_of = (fn, signature_of(kernel), self.symbol,

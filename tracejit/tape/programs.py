@@ -57,7 +57,7 @@ class NotCompiled(Exception):
 # --- as a graph ---------------------------------------------------------------------------------
 
 
-def capture_recording(request: BackwardRequest, name: str) -> tuple[Capture, dict[int, Atom]]:
+def capture_recording(request: BackwardRequest) -> tuple[Capture, dict[int, Atom]]:
     """Return the recorded calls as one capture, and what stands for each slot."""
     places = [slot for slot, _, _ in request.leaves]
     filled = [slot for _, outs in request.calls for slot in outs]
@@ -81,7 +81,7 @@ def capture_recording(request: BackwardRequest, name: str) -> tuple[Capture, dic
 
     specs, actual = _leaf_arguments(request)
     structure = flatten((tuple(actual), {}))[1]
-    c = capture_function(replay, specs, structure, actual, name=name,
+    c = capture_function(replay, specs, structure, actual, name="tape",
                          names=[request.names.get(slot, f"x{slot}") for slot in places])
     if any(x is not None for x in c.constants) or len(c.graph.outputs) != len(filled):
         raise NotCompiled("a call gives constants within a capture")
@@ -151,11 +151,11 @@ def with_gradient(request: BackwardRequest, c: Capture, stand: dict[int, Atom]
     return block, list(cts.values()), reached, tuple(trace.notes)
 
 
-def recording_graph(request: BackwardRequest, name: str) -> Graph:
+def recording_graph(request: BackwardRequest) -> Graph:
     """Return the whole program of a recording: the calls and their way back."""
-    c, stand = capture_recording(request, name)
+    c, stand = capture_recording(request)
     block, _, _, notes = with_gradient(request, c, stand)
-    return Graph(f"gradient[{name}]", c.graph.sizes, block, (*c.graph.notes, *notes))
+    return Graph("gradient[tape]", c.graph.sizes, block, (*c.graph.notes, *notes))
 
 
 # --- as a compiled program ----------------------------------------------------------------------
@@ -178,7 +178,7 @@ class Backward:
 
     def _study(self, request: BackwardRequest) -> Program:
         """Return the program for the sizes of a recording."""
-        c, stand = capture_recording(request, "tape")
+        c, stand = capture_recording(request)
         block, cts, reached, notes = with_gradient(request, c, stand)
         slot_of: dict[Value, int] = {}
         for slot, a in stand.items():

@@ -357,7 +357,7 @@ class GradientTape(Notes):
                  for k, (x, uids) in enumerate(zip(found, chosen, strict=True)) for u in uids}
         request = make_request(self._records, (), targets, [False] * len(targets),
                                [u for uids in chosen for u in uids], names)
-        return Traced(Program.of_graph(recording_graph(request, "tape"))).graph
+        return Traced(Program.of_graph(recording_graph(request))).graph
 
     # --- explaining -----------------------------------------------------------------------------
 

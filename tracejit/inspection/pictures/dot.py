@@ -16,17 +16,15 @@ SHAPES = {("equation", "forward"): 'shape=box, style="filled,rounded"',
 HEAVY = "#7a4a9e"
 
 
-def graph_dot(graph: Graph, *, max_nodes: int | None = None) -> str:
-    """Return a graph as DOT text.
-
-    max_nodes -- how many equations are drawn one by one before regions are folded; None for all
+def graph_dot(graph: Graph) -> str:
+    """Return a graph as DOT text, every equation in it.
 
     >>> import tracejit
     >>> traced = tracejit.grad(lambda x: x * x * x).trace(2.0)
     >>> print(graph_dot(traced.graph).splitlines()[0])
     digraph "grad[_lambda]" {
     """
-    diagram = diagram_of(graph, max_nodes)
+    diagram = diagram_of(graph, None)
     lines = [f"digraph {_quoted(graph.name)} {{",
              "  graph [rankdir=TB, fontname=monospace, fontsize=10]",
              "  node [fontname=monospace, fontsize=10, height=0.25, margin=0.06]",

@@ -220,14 +220,14 @@ def mask_of(where: object) -> Any:
 # --- out= ----------------------------------------------------------------------------------------
 
 
-def write_out(ufunc: Any, result: Any, out: Any, where: Any) -> Any:
-    """Write a result to `out=`, where `where` is true, and return `out`."""
+def write_out(ufunc: Any, result: Any, out: Any) -> Any:
+    """Write a result to `out=`, and return `out`."""
     target = out[0] if isinstance(out, tuple) else out
     require_targets((target,))
     if not np.can_cast(result.dtype, target.dtype, casting="same_kind"):
         raise TypeError(f"Cannot cast ufunc '{ufunc.__name__}' output from {result.dtype!r} to "
                         f"{target.dtype!r} with casting rule 'same_kind'")
-    return _write(result, target, where, ufunc)
+    return _write(result, target, True, ufunc)
 
 
 def _write(result: Any, target: Tracer, where: object, ufunc: object = None) -> Tracer:

@@ -100,7 +100,7 @@ def _trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]], names: S
         traced = [trace_branch(fn, names, lists, by_data, forms, condition, taken)
                   for fn, taken in zip(branches, (True, False), strict=True)]
     except Refusal:
-        fix_ints(condition, "a branch, which cannot be captured as one on data,")
+        fix_ints(condition)
         raise
     places: dict[object, Place] = {p.key: p for p in names}
     for b in traced:

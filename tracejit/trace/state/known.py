@@ -49,13 +49,13 @@ def known_array(x: Any, why: str, *, fixing: bool = True) -> np.ndarray | None:
     return np.asarray(atom.val if isinstance(atom, Literal) else env[atom])
 
 
-def fix_ints(x: Tracer, why: str) -> None:
+def fix_ints(x: Tracer) -> None:
     """Begin the capture again with int arguments fixed, where only those come into a value."""
     search = _Search()
     if search.is_known(atom_of(x)) and not search.leaves:
         for v in search.ints:
             if v in current().actual and not v.is_size:
-                need_int(v.dim, why)
+                need_int(v.dim, "a branch, which cannot be captured as one on data,")
 
 
 def rests_on_data(x: Tracer) -> bool:
