@@ -91,7 +91,7 @@ MOST_ANY = {
     "tracejit.codegen.cuda": 5, "tracejit.inspection.costs": 5,
     "tracejit.inspection.profiles": 10, "tracejit.ir": 5, "tracejit.numpy_api": 115,
     "tracejit.ops": 45, "tracejit.passes": 5, "tracejit.program": 25, "tracejit.program.cuda": 15,
-    "tracejit.runtime": 25, "tracejit.scipy_api": 75, "tracejit.tape": 55, "tracejit.trace": 15,
+    "tracejit.runtime": 25, "tracejit.scipy_api": 15, "tracejit.tape": 55, "tracejit.trace": 15,
     "tracejit.trace.containers": 15, "tracejit.trace.ground": 35, "tracejit.trace.hooks": 35,
     "tracejit.trace.lists": 60, "tracejit.trace.python": 150, "tracejit.trace.regions": 50,
     "tracejit.trace.state": 35, "tracejit.trace.syntax": 5, "tracejit.trace.values": 60,

@@ -64,7 +64,7 @@ def is_longer(d: Dim, e: Dim) -> bool:
     return longer
 
 
-def _full(a: Any, b: Any) -> Any:
+def _full(a: Tracer, b: Tracer) -> Any:
     if len(a.dims) == 0:
         return a * b
     if len(a.dims) == 1:
@@ -74,7 +74,7 @@ def _full(a: Any, b: Any) -> Any:
     return _by_fourier(a, b)
 
 
-def _by_fourier(a: Any, b: Any) -> Any:
+def _by_fourier(a: Tracer, b: Tracer) -> Any:
     sizes = tuple(n + m - 1 for n, m in zip(a.shape, b.shape, strict=True))
     dtype = np.result_type(a.dtype, b.dtype, np.float32)
     axes = tuple(range(len(sizes)))
@@ -169,7 +169,7 @@ _MODES = {"reflect": "symmetric", "grid-mirror": "symmetric", "mirror": "reflect
           "grid-constant": "constant"}
 
 
-def correlated(x: Any, weights: Any, axis: int, mode: str, cval: object, before: int,
+def correlated(x: Any, weights: object, axis: int, mode: str, cval: object, before: int,
                behind: int, divisor: int = 1) -> Any:
     """Return sums of neighbours along an axis, times weights: `before` of them lie before."""
     if mode not in _MODES:

@@ -22,7 +22,7 @@ def _wide(x: object) -> Any:
     return given if given.dtype.kind == "f" else cast(given, np.float64)
 
 
-def _euclidean(d: Any, p: object = None) -> Any:
+def _euclidean(d: np.ndarray) -> Any:
     return np.sqrt(np.sum(d * d, axis=-1))
 
 
@@ -32,36 +32,36 @@ _BY_DIFFERENCES: dict[str, Callable[..., Any]] = {
     "chebyshev": lambda d: np.max(np.abs(d), axis=-1)}
 
 
-def _cosine(x: Any, y: Any) -> Any:
+def _cosine(x: np.ndarray, y: np.ndarray) -> Any:
     sizes = np.sqrt(np.sum(x * x, axis=-1) * np.sum(y * y, axis=-1))
     return 1.0 - np.sum(x * y, axis=-1) / sizes
 
 
-def _correlation(x: Any, y: Any) -> Any:
+def _correlation(x: np.ndarray, y: np.ndarray) -> Any:
     return _cosine(x - np.mean(x, axis=-1, keepdims=True), y - np.mean(y, axis=-1, keepdims=True))
 
 
-def _minkowski(x: Any, y: Any, p: Any = 2) -> Any:
+def _minkowski(x: np.ndarray, y: np.ndarray, p: float = 2) -> Any:
     return np.sum(np.abs(x - y) ** p, axis=-1) ** (1.0 / p)
 
 
-def _mahalanobis(x: Any, y: Any, VI: Any) -> Any:
+def _mahalanobis(x: np.ndarray, y: np.ndarray, VI: object) -> Any:
     d = x - y
     return np.sqrt(np.sum((d @ as_tracer(VI)) * d, axis=-1))
 
 
-def _seuclidean(x: Any, y: Any, V: Any) -> Any:
+def _seuclidean(x: np.ndarray, y: np.ndarray, V: object) -> Any:
     d = x - y
     return np.sqrt(np.sum(d * d / as_tracer(V), axis=-1))
 
 
-def _canberra(x: Any, y: Any) -> Any:
+def _canberra(x: np.ndarray, y: np.ndarray) -> Any:
     low = np.abs(x) + np.abs(y)
     return np.sum(np.where(low == 0.0, 0.0, np.abs(x - y) / np.where(low == 0.0, 1.0, low)),
                   axis=-1)
 
 
-def _braycurtis(x: Any, y: Any) -> Any:
+def _braycurtis(x: np.ndarray, y: np.ndarray) -> Any:
     return np.sum(np.abs(x - y), axis=-1) / np.sum(np.abs(x + y), axis=-1)
 
 
@@ -90,7 +90,7 @@ def _of_two(name: str) -> Callable[..., Any]:
     return minkowski if name == "minkowski" else capture
 
 
-def _metric(metric: object, kwargs: dict[str, Any]) -> Callable[..., Any]:
+def _metric(metric: object, kwargs: dict[str, object]) -> Callable[..., Any]:
     found = {**METRICS, **_WITH_MATRIX}.get(metric) if isinstance(metric, str) else None
     needs = {"mahalanobis": "VI", "seuclidean": "V"}.get(str(metric))
     if found is None or (needs is not None and needs not in kwargs):

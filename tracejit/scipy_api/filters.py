@@ -33,11 +33,11 @@ def _first(x: Tracer, axis: int) -> tuple[Any, Any]:
     return moved, np.reshape(moved, (moved.shape[0], -1))
 
 
-def _back(rows: Any, shape: Any, axis: int) -> Any:
+def _back(rows: np.ndarray, shape: tuple[int, ...], axis: int) -> Any:
     return np.moveaxis(np.reshape(rows, shape), 0, axis)
 
 
-def _coefficients(b: object, a: object, dtype: Any) -> tuple[Any, Any, Any]:
+def _coefficients(b: object, a: object, dtype: np.dtype) -> tuple[Any, Any, Any]:
     """Return both polynomials over a[0], of one length, with a zero behind; and their length."""
     given: list[Any] = [cast(as_tracer(p), dtype) for p in (b, a)]
     top: Any = np.atleast_1d(given[0])
@@ -101,7 +101,7 @@ def sosfilt(sos: object, x: object, axis: int = -1, zi: None = None) -> Any:
     return _back(call_function(sections, (cast(s, dtype), rows), {}), moved.shape, axis)
 
 
-def _extended(x: Any, n: int, kind: str | None) -> Any:
+def _extended(x: np.ndarray, n: int, kind: str | None) -> Any:
     """Return rows continued at both ends."""
     if kind is None or n == 0:
         return x
@@ -162,7 +162,7 @@ def savgol_filter(x: object, window_length: int, polyorder: int, deriv: int = 0,
     return cast(_back(result, moved.shape, axis), given.dtype)
 
 
-def _require_finite(x: Any) -> None:
+def _require_finite(x: np.ndarray) -> None:
     require(np.all(np.isfinite(x)), ValueError, "array must not contain infs or NaNs")
 
 
@@ -229,7 +229,7 @@ def _window(formula: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _cosines(*weights: float) -> Callable[..., Any]:
-    def formula(k: Any, width: Any) -> Any:
+    def formula(k: np.ndarray, width: np.ndarray) -> Any:
         total: Any = 0.0
         for i, w in enumerate(weights):
             total = total + (-1.0) ** i * w * np.cos(2.0 * math.pi * i * k / width)

@@ -70,17 +70,17 @@ def _helper(name: str) -> Callable[..., Any]:
 # --- cosine and sine transforms -----------------------------------------------------------------
 
 
-def _turn(k: Any, n: Any) -> Any:
+def _turn(k: np.ndarray, n: float) -> Any:
     """Return exp(-1j pi k / n)."""
     angle = math.pi * k / n
     return np.cos(angle) - 1j * np.sin(angle)
 
 
-def _numbers(d: Any, first: float = 0.0) -> Any:
+def _numbers(d: object, first: float = 0.0) -> Any:
     return first + cast(iota(as_tracer(d).dims[-1]), np.float64)
 
 
-def _cosine_of(x: Any, kind: int) -> Any:
+def _cosine_of(x: np.ndarray, kind: int) -> Any:
     n: Any = x.shape[-1]
     k = _numbers(x)
     if kind == 1:
@@ -96,7 +96,7 @@ def _cosine_of(x: Any, kind: int) -> Any:
     return np.real(2.0 * _turn(k + 0.5, 2.0 * n) * whole)
 
 
-def _sine_of(x: Any, kind: int) -> Any:
+def _sine_of(x: np.ndarray, kind: int) -> Any:
     n: Any = x.shape[-1]
     k = _numbers(x, 1.0)
     if kind == 1:
@@ -115,7 +115,7 @@ def _sine_of(x: Any, kind: int) -> Any:
     return -np.imag(2.0 * _turn(k - 0.5, 2.0 * n) * whole)
 
 
-def _weights(n: Any, ends: tuple[int, ...], factor: float) -> Any:
+def _weights(n: object, ends: tuple[int, ...], factor: float) -> Any:
     k = _numbers(n)
     size = as_operand(as_tracer(n).dims[-1])
     result: Any = 1.0

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.scipy_api.piecewise import Piecewise
+from tracejit.scipy_api.piecewise import Piecewise, beside
 from tracejit.scipy_api.plain_splines import tridiagonal
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import scipy_captures
@@ -43,13 +43,9 @@ def _fewer(x: Any, n: int) -> bool:
     return found
 
 
-def _beside(h: Any, y: Any) -> Any:
-    return np.reshape(h, (h.shape[0], *(1 for _ in y.dims[1:])))
-
-
-def _of_slopes(x: Any, y: Any, s: Any, extrapolate: bool) -> Piecewise:
+def _of_slopes(x: np.ndarray, y: np.ndarray, s: np.ndarray, extrapolate: bool) -> Piecewise:
     """Return the cubic pieces through values with slopes."""
-    h = _beside(np.diff(x), y)
+    h = beside(np.diff(x), y)
     m = np.diff(y, axis=0) / h
     t = (s[:-1] + s[1:] - 2.0 * m) / h
     return Piecewise(x, np.stack([t / h, (m - s[:-1]) / h - t, s[:-1], y[:-1]]), extrapolate)
@@ -92,7 +88,7 @@ def cubic_spline(x: object, y: object, axis: int = 0, bc_type: object = "not-a-k
     places, values = _data(x, y, axis, "CubicSpline")
     start, stop = _ends(bc_type)
     h = np.diff(places)
-    wide = _beside(h, values)
+    wide = beside(h, values)
     m = np.diff(values, axis=0) / wide
     if _fewer(places, 4) and "not-a-knot" in (start, stop):
         if _fewer(places, 3) or not (start == stop):
@@ -108,7 +104,7 @@ def cubic_spline(x: object, y: object, axis: int = 0, bc_type: object = "not-a-k
                 (wide[-1], wide[-1 - second]))
     inner = 3.0 * (wide[1:] * m[:-1] + wide[:-1] * m[1:])
 
-    def whole(before: Any, between: Any, behind: Any) -> Any:
+    def whole(before: float, between: np.ndarray, behind: float) -> Any:
         return np.concatenate([np.reshape(before, (1, *between.shape[1:])), between,
                                np.reshape(behind, (1, *between.shape[1:]))])
 
@@ -123,7 +119,7 @@ def cubic_spline(x: object, y: object, axis: int = 0, bc_type: object = "not-a-k
 def pchip(x: object, y: object, axis: int = 0, extrapolate: bool | None = None) -> Any:
     """Return the monotone interpolator: F. N. Fritsch and J. Butland, SIAM J. Sci. Comput. 5."""
     places, values = _data(x, y, axis, "PchipInterpolator")
-    h = _beside(np.diff(places), values)
+    h = beside(np.diff(places), values)
     m = np.diff(values, axis=0) / h
     if _fewer(places, 3):
         return _of_slopes(places, values, np.concatenate([m, m]), extrapolate is not False)
@@ -136,7 +132,7 @@ def pchip(x: object, y: object, axis: int = 0, extrapolate: bool | None = None) 
     return _of_slopes(places, values, slopes, extrapolate is not False)
 
 
-def _end_slope(h: Any, next_h: Any, m: Any, next_m: Any) -> Any:
+def _end_slope(h: np.ndarray, next_h: np.ndarray, m: np.ndarray, next_m: np.ndarray) -> Any:
     d = ((2.0 * h + next_h) * m - h * next_m) / (h + next_h)
     far = (np.sign(m) != np.sign(next_m)) & (np.abs(d) > 3.0 * np.abs(m))
     return np.where(np.sign(d) != np.sign(m), 0.0, np.where(far, 3.0 * m, d))
@@ -149,7 +145,7 @@ def akima(x: object, y: object, axis: int = 0, *, method: str = "akima",
         raise refuse("scipy.interpolate.Akima1DInterpolator with method= cannot be captured",
                      "Leave it out")
     places, values = _data(x, y, axis, "Akima1DInterpolator")
-    m = np.diff(values, axis=0) / _beside(np.diff(places), values)
+    m = np.diff(values, axis=0) / beside(np.diff(places), values)
     if _fewer(places, 3):
         raise refuse("scipy.interpolate.Akima1DInterpolator of two points cannot be captured",
                      "Use a line")
@@ -174,7 +170,7 @@ class Interpolator:
     def __call__(self, x: object) -> Any:
         """Return the values at points."""
         points: Any = as_tracer(x)
-        first, last = self.pieces.x[0], self.pieces.x[-1]  # type: ignore[index]
+        first, last = self.pieces.x[0], self.pieces.x[-1]
         outside = (points < first) | (points > last)
         if self.checked:
             require(np.logical_not(np.any(outside)), ValueError,

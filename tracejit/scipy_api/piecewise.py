@@ -14,7 +14,7 @@ from tracejit.trace.ground.dispatch import OBJECTS
 from tracejit.trace.python.attributes import read_attribute
 from tracejit.trace.values.equations import cast
 
-__all__ = ["Piecewise"]
+__all__ = ["Piecewise", "beside"]
 
 
 class Piecewise:
@@ -24,7 +24,7 @@ class Piecewise:
     c -- coefficients, the highest power first: powers times pieces times whatever
     """
 
-    def __init__(self, x: object, c: object, extrapolate: object) -> None:
+    def __init__(self, x: np.ndarray, c: np.ndarray, extrapolate: object) -> None:
         self.x, self.c, self.extrapolate = x, c, extrapolate
 
     def __getattr__(self, name: str) -> Any:
@@ -60,7 +60,7 @@ class Piecewise:
         return whole(b, 0, extrapolate) - whole(a, 0, extrapolate)
 
 
-def _derivative(c: Any, nu: int) -> Any:
+def _derivative(c: np.ndarray, nu: int) -> Any:
     """Return the coefficients of a derivative."""
     degree = c.shape[0] - 1
     if nu == 0:
@@ -70,10 +70,10 @@ def _derivative(c: Any, nu: int) -> Any:
     return np.stack([c[k] * float(math.perm(degree - k, nu)) for k in range(degree - nu + 1)])
 
 
-def _antiderivative(x: Any, c: Any) -> Any:
+def _antiderivative(x: np.ndarray, c: np.ndarray) -> Any:
     degree = c.shape[0]
     rows = [c[k] / float(degree - k) for k in range(degree)]
-    h = _beside(np.diff(x), c[0])
+    h = beside(np.diff(x), c[0])
     total: Any = 0.0
     for row in rows:
         total = (total + row) * h
@@ -81,12 +81,12 @@ def _antiderivative(x: Any, c: Any) -> Any:
     return np.stack([*rows, before])
 
 
-def _beside(h: Any, y: Any) -> Any:
+def beside(h: np.ndarray, y: Any) -> Any:
     """Return a vector with as many axes behind it as an array has."""
     return np.reshape(h, (h.shape[0], *(1 for _ in y.dims[1:])))
 
 
-def _values(x: Any, c: Any, at: object, extrapolate: bool) -> Any:
+def _values(x: np.ndarray, c: np.ndarray, at: object, extrapolate: bool) -> Any:
     points: Any = as_tracer(at)
     points = points if points.dtype.kind == "f" else cast(points, np.float64)
     pieces = c.shape[1]
@@ -96,10 +96,10 @@ def _values(x: Any, c: Any, at: object, extrapolate: bool) -> Any:
     total: Any = 0.0
     for row in range(c.shape[0]):
         part = c[row][k]
-        total = total * _beside(t, part) + part
+        total = total * beside(t, part) + part
     if not extrapolate:
         inside = (flat >= x[0]) & (flat <= x[-1])
-        total = np.where(_beside(inside, total), total, np.nan)
+        total = np.where(beside(inside, total), total, np.nan)
     result = np.reshape(total, (*points.shape, *c.shape[2:]))
     return result
 
@@ -113,11 +113,12 @@ def _of_object(spline: Any) -> Piecewise:
     if axis != 0:
         raise refuse("an interpolator along another axis than the first cannot be captured",
                      "Move the axis with np.moveaxis")
-    x, c = (as_tracer(read_attribute(spline, name)) for name in ("x", "c"))
+    x: Any = as_tracer(read_attribute(spline, "x"))
+    c: Any = as_tracer(read_attribute(spline, "c"))
     return Piecewise(x, _with_rows(c, spline.c.shape[0]), extrapolate)
 
 
-def _with_rows(c: Any, count: int) -> Any:
+def _with_rows(c: np.ndarray, count: int) -> Any:
     return np.stack([c[k] for k in range(count)])
 
 

@@ -40,7 +40,7 @@ def _of(tails: Formula, quantile: Formula | None) -> dict[str, Formula]:
     return methods
 
 
-def _turned(pair: tuple[Any, Any]) -> tuple[Any, Any]:
+def _turned(pair: tuple[object, object]) -> tuple[Any, Any]:
     return pair[1], pair[0]
 
 
