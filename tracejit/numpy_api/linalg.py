@@ -161,7 +161,7 @@ def cholesky_of(a: object, lower: bool = False) -> Any:
 
 
 def _mirrored(is_hermitian: bool) -> Callable[[Tracer, bool], Any]:
-    """Return what makes a symmetric or Hermitian matrix of one triangle."""
+    """Return the function that makes a symmetric or Hermitian matrix of one triangle."""
     def whole(a: Tracer, lower: bool) -> Any:
         half: Any = np.tril(a, -1) if lower else np.triu(a, 1)
         turned: Any = np.swapaxes(half, -1, -2)

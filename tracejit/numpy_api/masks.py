@@ -146,7 +146,7 @@ _DEEPEST = 200
 
 
 class Whole(NamedTuple):
-    """What a selection selects from: `data` where `mask` holds, over its first `rows` axes."""
+    """The whole of a selection: `data` where `mask` holds, over its first `rows` axes."""
 
     data: Tracer
     mask: Value
@@ -154,7 +154,7 @@ class Whole(NamedTuple):
 
 
 def unselected(x: Tracer) -> Whole | None:
-    """Return what an array is a selection from; None where it is not one by one mask alone."""
+    """Return the array from which one mask selects an array; None where more than a mask does."""
     if not x.dims or all(v.is_size for v in dim_values(x.dims[0])):
         return None
     return _MaskSearch().whole(x.value)
@@ -172,7 +172,7 @@ class _MaskSearch:
         self.done: dict[Value, Tracer | None] = {}
 
     def whole(self, value: Value) -> Whole | None:
-        """Return what a value is a selection from."""
+        """Return the array that a value is a selection from."""
         found = self._whole(value, 0)
         return None if found is None or self.mask is None else Whole(found, self.mask, self.rows)
 

@@ -1,4 +1,4 @@
-"""What rests on order: sorting, medians, quantiles, and places in sorted tables."""
+"""Functions that rest on order: sorting, medians, quantiles, and places in sorted tables."""
 
 from __future__ import annotations
 

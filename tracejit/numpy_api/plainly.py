@@ -50,7 +50,7 @@ def over_axes(func: Callable[..., np.ndarray], a: np.ndarray, axes: tuple[int, .
 
 def vectorized(pyfunc: Callable[..., object], arrays: list[np.ndarray],
                checked: Callable[[object], object]) -> np.ndarray:
-    """Return what a function gives for each element of arrays of one shape, in a flat array."""
+    """Return the results of a function for each element of arrays of one shape, in a flat array."""
     if len(arrays) == 1:
         return np.array([checked(pyfunc(x)) for x in arrays[0].tolist()])
     if len(arrays) == 2:

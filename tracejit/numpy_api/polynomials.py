@@ -132,7 +132,7 @@ def poly(seq_of_zeros: object) -> Any:
 @captures(np.apply_along_axis)
 def apply_along_axis(func1d: Callable[..., object], axis: object, arr: object, *args: object,
                      **kwargs: object) -> Any:
-    """Return what a function gives for each vector along an axis."""
+    """Return the results of a function for each vector along an axis."""
     array = as_tracer(arr)
     along = normalize_axis(axis, len(array.dims))
     return as_array(call_function(along_axis, (func1d, along, array, args, kwargs), {}))
@@ -140,7 +140,7 @@ def apply_along_axis(func1d: Callable[..., object], axis: object, arr: object, *
 
 @captures(np.apply_over_axes)
 def apply_over_axes(func: Callable[..., object], a: object, axes: int | Sequence[int]) -> Any:
-    """Return what a function of an array and an axis gives, for one axis after the other."""
+    """Return the result of a function of an array and an axis, for one axis after the other."""
     given = (axes,) if isinstance(axes, int) else tuple(axes)
     return call_function(over_axes, (func, as_tracer(a), given), {})
 
@@ -162,7 +162,7 @@ def _of_one_dtype(x: object) -> Any:
 
 
 def vectorize_call(self: np.vectorize, *args: object, **kwargs: object) -> Any:
-    """Return what a function that `np.vectorize` made gives."""
+    """Return the result of a function that `np.vectorize` made."""
     if self.signature is not None or self.excluded or kwargs or not args:
         raise refuse("a function that np.vectorize made with `signature` or `excluded`, or is "
                      "called with keywords, cannot be captured", "Use a loop")

@@ -63,7 +63,7 @@ def _fold_whole(op: str, x: Whole, axes: tuple[int, ...]) -> Tracer:
 
 
 def _neutral(op: str, dtype: np.dtype) -> Any:
-    """Return what changes no fold of a kind."""
+    """Return the number that changes no fold of a kind."""
     if op in ("reduce_max", "reduce_min"):
         if dtype.kind in "iu":
             bounds = np.iinfo(dtype)

@@ -1,4 +1,4 @@
-"""What is made of eigenvalues and singular values alone: norms, ranks, condition numbers."""
+"""Functions of eigenvalues and singular values alone: norms, ranks, condition numbers."""
 
 from __future__ import annotations
 

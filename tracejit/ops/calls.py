@@ -40,7 +40,7 @@ NOT_DIFFERENTIABLE: set[str] = set()
 
 
 class Operation:
-    """What a gradient function sees of the operation that it differentiates.
+    """The operation that a gradient function differentiates, as it sees it.
 
     Attributes: `inputs` and `outputs` (tuples of arrays), `type` and `name` (str).
     """

@@ -338,7 +338,7 @@ class _Reads:
             self.found.setdefault(id(state.cell), state)
 
     def states(self) -> list[Any]:
-        """Return what stands for the variables, each once."""
+        """Return the stand-ins of the variables, each once."""
         return list(self.found.values())
 
 

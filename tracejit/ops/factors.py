@@ -199,7 +199,7 @@ def _svd_vjp(results: Parts, cts: Parts, real_in_u: bool) -> Parts:
 
 def _outside(rest: np.ndarray, ct: np.ndarray | Tracer, s: np.ndarray, marks: np.ndarray,
              values: np.ndarray | None) -> Any:
-    """Return what turns vectors out of the space of all of them, over the singular values."""
+    """Return the part of vectors outside the space of all of them, over the singular values."""
     unsettled = np.abs(rest) > np.sum(np.abs(ct)) * 1e-9
     if values is not None:
         unsettled = unsettled | (marks & values)[None, :]

@@ -38,7 +38,7 @@ def _pop_infer(avals: Sequence[Type], params: Params, regions: Sequence[Block]) 
 
 
 class Items:
-    """What a Log is to the interpreter: the first elements of a list, which other Logs may share.
+    """A Log as the interpreter has it: the first elements of a list, which other Logs may share.
 
     It never changes. The newest Log of a list is pushed to by making the list longer; all others
     are copied.

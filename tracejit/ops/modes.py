@@ -1,4 +1,4 @@
-"""What the rules of ops may ask of the sweep that applies them, in reverse and in forward mode.
+"""The questions that rules of ops may ask of the sweep which applies them, in either mode.
 
 `tracejit.autodiff` has the sweeps; rules are written, and typed, against these interfaces.
 """
@@ -20,7 +20,7 @@ __all__ = ["ForwardMode", "Mode", "ReverseMode"]
 
 
 class Mode(Protocol):
-    """What rules may ask in either mode; see `tracejit.autodiff.sweep.Sweep`."""
+    """The questions of rules in either mode; see `tracejit.autodiff.sweep.Sweep`."""
 
     def operand(self, a: Atom) -> Any: ...
     def zeros(self, t: Type) -> Any: ...
@@ -33,7 +33,7 @@ class Mode(Protocol):
 
 
 class ReverseMode(Mode, Protocol):
-    """What vjp rules may ask; see `tracejit.autodiff.reverse.ReverseSweep`."""
+    """The questions of vjp rules; see `tracejit.autodiff.reverse.ReverseSweep`."""
 
     @property
     def cts(self) -> dict[Value, Any]: ...
@@ -56,7 +56,7 @@ class ReverseMode(Mode, Protocol):
 
 
 class ForwardMode(Mode, Protocol):
-    """What jvp rules may ask; see `tracejit.autodiff.forward.ForwardSweep`."""
+    """The questions of jvp rules; see `tracejit.autodiff.forward.ForwardSweep`."""
 
     @property
     def tangents(self) -> dict[Value, Any]: ...

@@ -68,7 +68,7 @@ class _Template(Formatter):
 
     def get_value(self, key: int | str, args: Sequence[object],
                   kwargs: Mapping[str, object]) -> Any:
-        """Return what a field stands for."""
+        """Return the value that a field stands for."""
         self.used.add(key)
         return super().get_value(key, args, kwargs)
 
@@ -89,7 +89,7 @@ class _Template(Formatter):
         return "".join(parts), self.operands
 
     def _value(self, name: str) -> Any:
-        """Return what a field stands for, which has its number where it has no name."""
+        """Return the value that a field stands for, which has its number where it has no name."""
         if not name or name[0] in ".[":
             name, self.counted = f"{self.counted}{name}", self.counted + 1
         return self.get_field(name, self.values, self.named)[0]

@@ -47,7 +47,7 @@ def _read_where_infer(avals: Sequence[Aval], params: Params, regions: Sequence[B
 
 
 def _read_where_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
-    """What is not read has no cotangent, as in `where`, so that no infinity is multiplied by it."""
+    """An element that is not read has no cotangent, as in `where`: it multiplies no infinity."""
     ct, mask = sweep.dense(cts[0], eqn.output.aval), sweep.operand(eqn.inputs[1])
     return [Masked(((mask, True),), ct, is_zero=True), None]
 

@@ -26,7 +26,7 @@ __all__ = ["Context", "Rule", "rewrite_graph"]
 
 
 class Context:
-    """What a rule may look at and do: the makers of operands, and new equations."""
+    """The graph as a rule sees and changes it: the makers of operands, and new equations."""
 
     def __init__(self, builder: Builder, uses: Counter[Value]) -> None:
         self.builder = builder

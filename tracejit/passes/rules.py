@@ -258,7 +258,7 @@ def _select(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
 
 
 def _selected(c: Context, aval: Aval, test: Atom, x: Atom, y: Atom) -> Atom | None:
-    """Return what a selection of some type is, where that is something simpler."""
+    """Return the simpler equation that a selection of some type is; None where there is none."""
     if x is y and x.aval == aval:
         return x
     if isinstance(test, Literal) and (x if test.val else y).aval == aval:

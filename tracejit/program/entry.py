@@ -22,7 +22,7 @@ __all__ = ["make_entry", "release_memory"]
 
 
 class _Method(ctypes.Structure):
-    """What a builtin function reads of itself until it is gone: a `PyMethodDef`."""
+    """The fields that a builtin function reads of itself until it is gone: a `PyMethodDef`."""
 
     _fields_ = (("name", ctypes.c_void_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int),
                 ("doc", ctypes.c_void_p))

@@ -43,7 +43,7 @@ class _Writer:
 
     def load(self, b: ir.IRBuilder, base: ir.Value, offset: ir.Value | int,
              kind: ir.Type = WORD) -> Any:
-        """Return what lies `offset` bytes behind an address."""
+        """Return the word that lies `offset` bytes behind an address."""
         if isinstance(offset, int):
             offset = WORD(offset)
         return b.load(b.bitcast(b.gep(b.inttoptr(base, POINTER), [offset]), kind.as_pointer()))
@@ -114,7 +114,7 @@ def entry_text() -> str:
 
 
 class _State:
-    """What the parts of the entry share."""
+    """The state that the parts of the entry share."""
 
     def __init__(self, w: _Writer, b: ir.IRBuilder, words: ir.Value, args: ir.Value,
                  slow: ir.Block) -> None:
@@ -232,7 +232,7 @@ def _from_place(s: _State, a: ir.Value, key: ir.Value) -> Any:
 
 
 def _from_call(s: _State, a: ir.Value, _: object) -> Any:
-    """Return what a function of Python returns, True or False; its exceptions end the call."""
+    """Return the result of a function of Python, True or False; its exceptions end the call."""
     b, w = s.b, s.w
     w.call(b, "Py_IncRef", a, result=ir.VoidType())
     found = w.call(b, "PyObject_CallNoArgs", a)
@@ -254,7 +254,7 @@ _SOURCES: dict[int, Callable[[_State, Any, Callable[[], Any]], Any]] = {
 
 
 def _check_guards(s: _State) -> None:
-    """What the capture depended on must be the same objects, or be absent still."""
+    """The things that the capture depended on must be the same objects, or be absent still."""
     b, w = s.b, s.w
     i, seen = w.variable(b, WORD, WORD(0)), w.variable(b, WORD, WORD(0))
     head, inside, one, done = (b.append_basic_block(n) for n in ("guards", "guard", "one", "held"))

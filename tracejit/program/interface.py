@@ -1,4 +1,4 @@
-"""What calls of compiled code need to know of a program: no graph, and nothing of capture."""
+"""The facts of a program that calls of its compiled code need: no graph, and nothing of capture."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Kind = tuple[np.dtype, int]
 
 
 class KernelFailure(Protocol):
-    """What a status of a kernel means: an exception, its message, and the user's line."""
+    """The meaning of a status of a kernel: an exception, its message, and the user's line."""
 
     @property
     def error(self) -> str:

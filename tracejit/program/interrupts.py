@@ -1,4 +1,4 @@
-"""What running kernels ask: whether a signal handler (Ctrl-C) has raised an exception.
+"""The questions of running kernels: whether a signal handler (Ctrl-C) has raised an exception.
 
 A C function, since kernels run without the GIL. It looks at most 50 times a second.
 """

@@ -132,7 +132,7 @@ class Invocation:
 
 
 class _Printing:
-    """What a running kernel calls to print; an exception of that is kept until it has ended."""
+    """The printing of a running kernel; an exception in it waits for the kernel's end."""
 
     def __init__(self, prints: Sequence[Shown]) -> None:
         self.prints = prints

@@ -42,7 +42,7 @@ class Unreadable(Exception):
 
 
 class _Nothing:
-    """What is read where nothing is."""
+    """The content of a place where nothing is."""
 
 
 NOTHING = _Nothing()
@@ -151,7 +151,7 @@ class Records:
     # --- paths ----------------------------------------------------------------------------------
 
     def _pin(self, path: Path) -> Any:
-        """Return what is at a path, which must be that very object at every call."""
+        """Return the object at a path, which must be that very object at every call."""
         if path.key not in self.pinned:
             source, found = self._step(path)
             if found is NOTHING:
@@ -305,7 +305,7 @@ class Records:
         return self._own(x, _OF_MEMBERS[name])
 
     def _of_class(self, cls: type, x: object, name: str) -> Any:
-        """Return what a class or its bases have under a name, which cannot change unnoticed."""
+        """Return the entry of a class or its bases under a name, which cannot change unnoticed."""
         self._version(cls)
         try:
             entry = class_entry(cls, name)
@@ -334,7 +334,7 @@ class Records:
         self.words[self._word(cls, offset)[1]] = version
 
     def _bound(self, entry: object, x: object) -> Any:
-        """Return what an entry of a class is as an attribute of an object."""
+        """Return the attribute of an object that an entry of its class makes."""
         if isinstance(entry, (FunctionType, classmethod, staticmethod)):
             return entry.__get__(x, type(x))
         if hasattr(type(entry), "__get__"):

@@ -42,18 +42,18 @@ class Request:
 
     @property
     def key(self) -> Any:
-        """Return what calls must agree in to share specialisations."""
+        """Return the key in which calls must agree to share specialisations."""
         return key_of(self.structure, self.specs)
 
 
 def key_of(structure: Structure, specs: Sequence[ArgSpec]) -> Any:
-    """Return what calls must agree in to share specialisations."""
+    """Return the key in which calls must agree to share specialisations."""
     now = settings()
     return structure, tuple(map(_spec_key, specs)), now.disable_jit, now.debug_nans
 
 
 def _spec_key(spec: ArgSpec) -> Any:
-    """Return what two leaves must agree in to share specialisations."""
+    """Return the key in which two leaves must agree to share specialisations."""
     if spec.kind != "static":
         return (spec.kind, spec.dtype, spec.ndim)
     return ("static", token(spec.content))

@@ -1,4 +1,4 @@
-"""What signal handlers raise while we compile: it gets through, whatever is made of it inside."""
+"""The errors that signal handlers raise while we compile: they get through all code inside."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def keeping_signals() -> Iterator[Sequence[BaseException]]:
 
 
 class _Noted:
-    """What handlers have raised, and which handlers these are.
+    """The errors that handlers have raised, and which handlers these are.
 
     interrupts -- whether what a handler raises goes on at once; not while handlers are exchanged,
                   as one that is exchanged by half would stay

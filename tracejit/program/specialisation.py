@@ -24,7 +24,7 @@ __all__ = ["Runner", "Specialisation", "not_here"]
 
 
 class Runner(Protocol):
-    """What carries out a program: compiled code, or the interpreter."""
+    """An object that carries out a program: compiled code, or the interpreter."""
 
     def fits(self, values: Sequence[object]) -> bool:
         """Return whether shapes, sizes and ints are such that the program holds for them."""
@@ -170,7 +170,7 @@ class Specialisation:
         return unflatten(self.interface.structure, result)
 
     def _outputs(self, values: Sequence[object]) -> list[Any]:
-        """Return what the outputs are for inputs that fit, Python numbers as such.
+        """Return the outputs for inputs that fit, Python numbers as such.
 
         What lies on a device stays there.
         """

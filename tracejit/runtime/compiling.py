@@ -1,4 +1,4 @@
-"""What compiling for the CPU and for devices has in common: files for users to read, and faults."""
+"""Steps that compiling for CPU and devices shares: files for users to read, and faults."""
 
 from __future__ import annotations
 

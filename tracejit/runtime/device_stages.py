@@ -89,7 +89,7 @@ class DeviceLowered(Displayed):
         return ptx_for(self.device, capability)
 
     def resources(self, capability: Capability = (8, 0)) -> ResourceTable:
-        """Return what every kernel takes, as `ptxas` tells: registers, bytes of spills, memory.
+        """Return resources of kernels, as `ptxas` tells: registers, bytes of spills, memory.
 
         An estimate of the occupancy follows from these, for full blocks: how many warps a
         multiprocessor holds at once, and what limits their number. Print it for a table. Raises

@@ -102,7 +102,7 @@ def _names_of_state(program: Program, kernel: Kernel) -> tuple[dict[int, str], d
 
 
 def _conditions(program: Program) -> list[tuple[Any, str]]:
-    """Return what the program asks of sizes and ints, each with the reason; no folders."""
+    """Return the conditions of the program on sizes and ints, each with the reason; no folders."""
     capture = program.capture
     found = [((g.dim, g.relation, g.truth), re.sub(r"/\S*/(?=\S+:\d)", "", g.reason))
              for g in capture.size_guards]
@@ -126,7 +126,7 @@ def _frozen(program: Program) -> list[str]:
 
 
 def _link_lines(libraries: Sequence[str]) -> list[str]:
-    """Return what to say of the libraries that an object needs."""
+    """Return the lines about the libraries that an object needs."""
     lines = [shlex.join(libraries)]
     if any("openblas" in word for word in libraries):
         lines.append("This is the OpenBLAS that NumPy brings along, called by names such as "
@@ -136,7 +136,7 @@ def _link_lines(libraries: Sequence[str]) -> list[str]:
 
 
 def _digest(source: str, interface: CInterface, cpu: str, widths: tuple[int, ...]) -> str:
-    """Return what names a program: all that its code depends on."""
+    """Return the digest that names a program: all that its code depends on."""
     facts = (source, [p.declaration for p in interface.parameters], list(interface.messages()),
              cpu, widths, numba.__version__, llvmlite.__version__)
     return hashlib.blake2b(repr(facts).encode(), digest_size=12).hexdigest()

@@ -252,7 +252,7 @@ class Function(Displayed, Generic[P, R]):
             return Specialisation(*make(call), call.specs, call.structure, self._following())
 
     def _following(self) -> Any:
-        """Return what a new entry falls back on: one calls the next, and Python ends the row."""
+        """Return the fallback of a new entry: one calls the next, and Python ends the row."""
         return self._slow if self._chained % MOST_CHAINED else self._plain
 
     def _find_stored(self, call: Request) -> Specialisation | None:

@@ -58,7 +58,7 @@ def _make(call: Request) -> tuple[Interface, Runner]:
 
 
 def _watched(runner: Runner, traced: Traced) -> Runner:
-    """Return what carries a program out, with its results looked at if that is asked for."""
+    """Return the runner of a program, which looks at results if that is asked for."""
     return Watched(runner, traced.graph) if settings().debug_nans else runner
 
 

@@ -155,7 +155,7 @@ def _spec(kind: object) -> ArgSpec:
 
 
 def _require_pure(program: Program, dependencies: Dependencies) -> None:
-    """Refuse what only a call from Python can do: to read or assign variables, to write."""
+    """Refuse programs that only Python can call: they read or assign variables, or write."""
     for what in dependencies.unseen:
         raise Refusal(f"{program.name}: {what} may give something else at every call, which @njit "
                       "code cannot ask for. Pass what it gives as an argument")
@@ -285,7 +285,7 @@ def _escaped(text: str) -> str:
 
 
 def _failures(compiled: Compiled) -> Iterator[Raises]:
-    """Yield what each status of a kernel raises."""
+    """Yield the error that each status of a kernel raises."""
     for failure in compiled.lowered.kernel.failures:
         kind = np.linalg.LinAlgError if failure.error == "LinAlgError" else RAISABLE[failure.error]
         site: Any = failure.site

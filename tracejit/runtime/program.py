@@ -62,12 +62,12 @@ class Program:
         return cls(graph.name, graph, capture, inputs, structure, nothing, weak)
 
     def size_conditions(self) -> list[tuple[Dim, str, bool]]:
-        """Return what must hold of the sizes: `dim relation 0` is this truth value."""
+        """Return the conditions on the sizes: `dim relation 0` is this truth value."""
         conditions = [(g.dim, g.relation, g.truth) for g in self.capture.size_guards]
         return conditions + [(a - b, "==", True) for a, b in self.capture.checks]
 
     def interface(self, kernel: Kernel | None = None) -> Interface:
-        """Return what calls need to know of the program; in the interpreter it has no kernel."""
+        """Return the facts of the program that calls need; in the interpreter it has no kernel."""
         graph = self.graph if kernel is None else kernel.graph
         capture = self.capture
         outputs = list(_kinds(graph.outputs))

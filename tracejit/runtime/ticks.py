@@ -106,7 +106,7 @@ def read_ticks(count: int) -> list[int]:
 
 
 def lap_cost() -> float:
-    """Return what a lap takes, in nanoseconds: the least of several measurements."""
+    """Return the duration of a lap, in nanoseconds: the least of several measurements."""
     laps = ctypes.CFUNCTYPE(None, ctypes.c_int64)(_engine().get_function_address("tracejit_laps"))
     count = 2000
     with LOCK:

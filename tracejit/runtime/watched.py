@@ -83,7 +83,7 @@ def _story(graph: Graph, origin: NaNOrigin) -> str:
 
 
 def _operand(eqn: Eqn, x: object, index: tuple[int, ...]) -> str:
-    """Return what an equation was given: the element that counts, or the range of all."""
+    """Return an operand of an equation: the element that counts, or the range of all."""
     x = np.asarray(x)
     if isinstance(eqn.op.lowering, Pointwise) and x.ndim <= len(index):
         last = index[len(index) - x.ndim:]

@@ -23,7 +23,7 @@ __all__ = ["double"]
 
 
 class Parameters(NamedTuple):
-    """What a method is called with, besides the numbers that it is of."""
+    """The parameters of a method, besides the numbers that it is of."""
 
     shapes: list[Any]
     loc: Any

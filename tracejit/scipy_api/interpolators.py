@@ -52,7 +52,7 @@ def _of_slopes(x: np.ndarray, y: np.ndarray, s: np.ndarray, extrapolate: bool) -
 
 
 def _ends(bc_type: object) -> tuple[Any, Any]:
-    """Return what holds at either end: "not-a-knot", or which derivative has which value."""
+    """Return the conditions at either end: "not-a-knot", or which derivative has which value."""
     named = {"natural": (2, 0.0), "clamped": (1, 0.0), "not-a-knot": "not-a-knot"}
     pair = (bc_type, bc_type) if isinstance(bc_type, str) else bc_type
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
@@ -162,7 +162,7 @@ def akima(x: object, y: object, axis: int = 0, *, method: str = "akima",
 
 
 class Interpolator:
-    """What `interp1d` makes of traced data."""
+    """The interpolator that `interp1d` makes of traced data."""
 
     def __init__(self, pieces: Piecewise, checked: bool, fill: object) -> None:
         self.pieces, self.checked, self.fill = pieces, checked, fill

@@ -1,1 +1,1 @@
-"""What is on disk: folders of one user, locks, sizes, the environment; nothing of programs."""
+"""The things on disk: folders of one user, locks, sizes, the environment; nothing of programs."""

@@ -1,4 +1,4 @@
-"""What of a machine and its software a compiled program depends on, whatever the function."""
+"""The facts of a machine and its software on which every compiled program depends."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def describe_device_environment() -> dict[str, str]:
 
 
 def describe_portable() -> dict[str, str]:
-    """Return what another machine must have as well to run a program for a device.
+    """Return the facts that another machine must share to run a program for a device.
 
     PTX and `launch` ask for no processor, and for nothing of what has compiled them.
     """

@@ -136,7 +136,7 @@ class Folder:
         return descriptor
 
     def entries(self) -> Iterator[os.DirEntry[str]]:
-        """Yield what is in it; `stat` of an entry needs `follow_symlinks=False`."""
+        """Yield its entries; `stat` of an entry needs `follow_symlinks=False`."""
         with os.scandir(self.descriptor) as found:
             yield from found
 

@@ -26,7 +26,7 @@ Content = tuple[int, int, int]
 
 
 def contents(store: ArtifactStore) -> dict[str, Content]:
-    """Return what each slot holds. A slot that is as it was is not looked through again."""
+    """Return the contents of each slot. A slot that is as it was is not looked through again."""
     known, found, looked, now = _known(store), {}, 0, time.time_ns()
     settled: dict[str, Content] = {}
     for entry in store.folder.entries():

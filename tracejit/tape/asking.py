@@ -1,4 +1,4 @@
-"""What is asked of a tape: recording, targets and sources, as a key and as values for programs."""
+"""Questions to a tape: recording, targets and sources, as a key and as values for programs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class BackwardRequest:
 
     @property
     def key(self) -> Any:
-        """Return what two recordings share whose way back is one program."""
+        """Return the key that two recordings share if their way back is one program."""
         return (tuple([r[0].identity for r in self.records]), tuple(self.calls), self.targets,
                 self.given, self.sources)
 

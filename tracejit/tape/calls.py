@@ -35,7 +35,7 @@ class Unrecorded(Exception):
 
 
 def describe(x: Any, operands: list[Any], *, loose: bool = False) -> Any:
-    """Return what identifies an argument of a call, and collect its operands.
+    """Return the description of an argument of a call, and collect its operands.
 
     Arrays are operands, known by dtype and shape; numbers and the rest are part of what the call
     is, unless `loose`: then numbers are operands as well.

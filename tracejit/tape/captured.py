@@ -50,7 +50,7 @@ class CapturedTape:
         trace.watchers.append(self)
 
     def mark(self) -> None:
-        """Note what was recorded so far, if the tape is recording."""
+        """Note the calls recorded so far, if the tape is recording."""
         if self not in current().watchers:
             return
         self.recorded.update(v for eqn in _equations() for v in eqn.outputs
@@ -106,7 +106,7 @@ class CapturedTape:
         return active, stopped
 
     def values_of(self, x: Tracer) -> list[Value]:
-        """Return what a source has been while the tape recorded."""
+        """Return the values of a source while the tape recorded."""
         if isinstance(x, StateTracer):
             return list(self.states.get(id(x.cell), (x, {x.cell.value: None}))[1])
         found, active = [x.value], self._active()[0]

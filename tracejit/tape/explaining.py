@@ -57,7 +57,7 @@ def _only(z: object, what: str) -> TapeValue:
 
 
 def _follow(tape: Notes, starts: set[int]) -> tuple[set[int], dict[int, tuple[Any, int]]]:
-    """Return what was computed from some values, and how: each with its call and an operand."""
+    """Return the values computed from some values, and how: each with its call and an operand."""
     reached = set(starts)
     path: dict[int, tuple[Any, int]] = {}
     for record in tape._records:

@@ -19,7 +19,7 @@ the way back reads, in the order of `plan.reads`, is beside it in the tape's `_s
 
 
 class Notes:
-    """What a tape follows, and the calls on it, in the order in which they were made."""
+    """The values that a tape follows, and the calls on them, in the order of the calls."""
 
     def __init__(self, watch_accessed: bool) -> None:
         self._watch_accessed = watch_accessed

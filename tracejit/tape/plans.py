@@ -142,7 +142,7 @@ class Adjoint(Inlined):
 
 
 class CallRecipe:
-    """What a tape knows of one kind of call.
+    """The knowledge of a tape about one kind of call.
 
     arity     -- how many operands it has
     types     -- dtype (or Python type) and shape of each operand

@@ -131,7 +131,7 @@ def _make_shortcut(key: object, plan: CallRecipe | None, args: tuple[object, ...
 
 
 def _picker(places: Sequence[int]) -> Callable[[Any], Any]:
-    """Return what picks the items at some places of a tuple."""
+    """Return a function that picks the items at some places of a tuple."""
     if len(places) > 1:
         return operator.itemgetter(*places)
     return functools.partial(_pick, places)
@@ -142,7 +142,7 @@ def _pick(places: Sequence[int], x: Any) -> Any:
 
 
 def _keep(x: object, args: Sequence[object]) -> Any:
-    """Return what is to be kept in a form that nobody changes: users' arrays are copied."""
+    """Return a result in a form that nobody changes: users' arrays are copied."""
     if type(x) is np.ndarray and x.flags.writeable and any(x is a for a in args):
         return x.copy()
     return x
@@ -242,7 +242,7 @@ def _apart(result: object, arrays: Sequence[np.ndarray]) -> Any:
 
 
 def _copied(result: object) -> Any:
-    """Return what users' code gave with copies of its arrays, which may be the users' own."""
+    """Return the result of users' code with copies of its arrays, which may be the users' own."""
     leaves, structure = flatten(result)
     return unflatten(structure, iter([x.copy() if isinstance(x, np.ndarray) else x
                                       for x in leaves]))

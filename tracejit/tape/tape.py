@@ -319,7 +319,7 @@ class GradientTape(Notes):
 
     def _compiled_backward(self, targets: Sequence[TapeValue], given: Sequence[TapeValue | None],
                            sources: Sequence[Sequence[int]]) -> list[Any] | None:
-        """Return what `_backward` does by a compiled program, if there is one for this tape."""
+        """Return the result of `_backward` by a compiled program, if there is one for this tape."""
         kept = [(y, ct) for y, ct in zip(targets, given, strict=True)
                 if is_differentiable(y.dtype)]
         uids = [u for group in sources for u in group]

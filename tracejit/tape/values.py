@@ -77,7 +77,7 @@ def _perform(function: Callable[..., object], args: tuple[object, ...],
 
 
 class Operand(Recorded):
-    """What tape values and variables share: all that arrays do, but writes."""
+    """The operators that tape values and variables share: all that arrays do, but writes."""
 
     __slots__ = ()
     __array_priority__: float = 1000.0

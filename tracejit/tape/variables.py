@@ -80,7 +80,7 @@ class Variable(Operand, State):
         return self._traced().read_value() if is_tracing() else self._state_read()
 
     def _traced(self) -> Any:
-        """Return what stands for the variable in the present capture."""
+        """Return the stand-in of the variable in the present capture."""
         return current().captured.recorded_value(self)
 
     value = read_value

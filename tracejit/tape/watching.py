@@ -40,7 +40,7 @@ class _UserLine:
 
     @property
     def function(self) -> Any:
-        """Return what has the name of the function."""
+        """Return the function of a name."""
         return self
 
     @property

@@ -414,7 +414,7 @@ class CaptureAttempt:
         return written
 
     def _settle_memory(self, outputs: list[Atom]) -> None:
-        """Note what the program rests on of the memory of its inputs, or refuse it."""
+        """Note the facts of its inputs' memory on which the program rests, or refuse it."""
         for base, result, inputs in self.trace.laid_out:
             if base.is_changed or result.is_changed:
                 self.memory.rest_on_layouts(inputs)

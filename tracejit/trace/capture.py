@@ -55,7 +55,7 @@ def capture_function(fn: Callable[..., object], specs: Sequence[ArgSpec], struct
 
 
 def _learn_of_refusal(found: Findings, e: Refusal, trace: Trace) -> None:
-    """Note what may help where an attempt was refused; raise the refusal where nothing does."""
+    """Note the remedy where an attempt was refused; raise the refusal where there is none."""
     used = trace.used_keyed
     if used - found.keyed_by_data and not isinstance(e, StandInRefused):
         found.keyed_by_data |= used

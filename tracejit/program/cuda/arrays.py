@@ -109,7 +109,7 @@ class DeviceArray:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """Return what CuPy, PyTorch and Numba read."""
+        """Return the description of the array that CuPy, PyTorch and Numba read."""
         return {"shape": self.shape, "typestr": self.dtype.str, "version": 3, "strides": None,
                 "data": (self.address if self.size else 0, False),
                 "stream": None if self.stream is None else self.stream.handle}

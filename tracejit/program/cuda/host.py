@@ -1,4 +1,4 @@
-"""What the host's function of an emitted module asks for: launches, memory, answers, integers."""
+"""The calls of the host's function of an emitted module: launches, memory, answers, integers."""
 
 from __future__ import annotations
 

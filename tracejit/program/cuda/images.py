@@ -1,4 +1,4 @@
-"""What a device is given of a program: the PTX of its kernels, compiled once per capability."""
+"""The images of a program for devices: the PTX of its kernels, compiled once per capability."""
 
 from __future__ import annotations
 

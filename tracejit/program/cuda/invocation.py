@@ -107,7 +107,7 @@ class DeviceInvocation:
         return "told" in self.launch.__code__.co_names
 
     def workspace(self, device: Device) -> Workspace:
-        """Return what calls on the current stream have in common."""
+        """Return the workspace that calls on the current stream share."""
         stream = current_stream()
         with self._lock:
             if device not in self._functions:
@@ -261,7 +261,7 @@ class _LaunchedCall:
 
 
 def _identity(x: Any) -> Any:
-    """Return what a launch depends on of an argument: -0.0 is not 0.0, and NaN is itself."""
+    """Return the identity of an argument for a launch: -0.0 is not 0.0, and NaN is itself."""
     return x.address if isinstance(x, DeviceSpan) else x if isinstance(x, int) else x.tobytes()
 
 

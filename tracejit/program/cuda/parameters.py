@@ -72,7 +72,7 @@ class Packing:
         self.layout.pack_into(self.slots, 0, *words)
 
     def unpack(self) -> list[Any]:
-        """Return what was packed."""
+        """Return the objects that were packed."""
         words = iter(self.layout.unpack(self.slots))
         found: list[Any] = []
         for dtype, is_array in self.kinds:

@@ -41,7 +41,7 @@ class Resource:
 
 
 class Device(Protocol):
-    """What calls ask of a device: the driver's, or the simulator's.
+    """The device, as calls ask it: the driver's, or the simulator's.
 
     Nothing waits for the device but `wait` and `trim`. Copies between the host and a stream may go
     on after their call: the host's arrays have to stay as they are until then.

@@ -62,7 +62,7 @@ class Simulated:
             recorded.append(action)
 
     def capture(self, launches: Callable[[int], object]) -> Resource | None:
-        """Return what is launched on the stream that is given."""
+        """Return the launches on the stream that is given."""
         actions: list[Callable[[], object]] = []
         stream = -id(actions)
         self._recorded[stream] = actions

@@ -24,7 +24,7 @@ class Stream:
 
     @property
     def key(self) -> Any:
-        """Return what tells it apart from every other stream."""
+        """Return the key that tells it apart from every other stream."""
         return (self.handle, threading.get_ident()) if self.handle == PER_THREAD else self.handle
 
 

@@ -1,4 +1,4 @@
-"""What calls of a program on one stream have in common: kernels, memory, captured launches."""
+"""The workspace that calls of a program on one stream share: kernels, memory, captured launches."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class ArenaLayout:
 
 
 class Workspace:
-    """What calls of a program on one stream of a device have in common; one call at a time.
+    """The memory that calls of a program on one stream of a device share; one call at a time.
 
     kernels -- per kernel its function, and room for its parameters
     """

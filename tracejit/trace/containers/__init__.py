@@ -1,1 +1,1 @@
-"""What names and containers hold, as trees and runs, and who else holds it."""
+"""The contents of names and containers, as trees and runs, and who else holds them."""

@@ -45,7 +45,7 @@ MANY_OPTIONS = 64
 
 
 def known_tags() -> dict[Value, frozenset[int]]:
-    """Return what is known of tags here: the conditions of the branches around, and checks."""
+    """Return the knowledge of tags here: the conditions of the branches around, and checks."""
     trace = current()
     found = dict(trace.tags)
     for frame in trace.frames:
@@ -166,7 +166,7 @@ def note_composed(result: Value, condition: Value, then: Atom, other: Atom) -> N
 
 
 def learn(v: object, truth: bool, tags: dict[Value, frozenset[int]]) -> None:
-    """Note what a condition says of tags where it is true, or where it is false."""
+    """Note the tags that a condition tells where it is true, or where it is false."""
     for kind, *parts in current().meanings.get(v, ()) if isinstance(v, Value) else ():
         if kind == "tag":
             tag, if_true, if_false = parts
@@ -183,7 +183,7 @@ def learn(v: object, truth: bool, tags: dict[Value, frozenset[int]]) -> None:
 
 
 def _is_surely(v: Atom, condition: Value, holds: bool) -> bool | None:
-    """Return what a branch gives, where that is known; in it the condition holds, or does not."""
+    """Return the result of a branch, where it is known; in it the condition holds, or does not."""
     if isinstance(v, Literal):
         return bool(v.val)
     return holds if v is condition else None
@@ -208,7 +208,7 @@ def described(x: object) -> str:
 
 
 def options_of(x: object) -> Sequence[Any]:
-    """Return what a content may be."""
+    """Return the options of a content."""
     return x.options if isinstance(x, Choice) else (x,)
 
 

@@ -27,7 +27,7 @@ def has_iterators(xs: list[object]) -> bool:
 
 
 def held_by_program() -> Iterator[Any]:
-    """Yield what the names of the captured functions that are running hold, in any depth."""
+    """Yield the contents of the names of the captured functions that are running, in any depth."""
     pending: list[Any] = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:

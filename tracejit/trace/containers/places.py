@@ -1,4 +1,4 @@
-"""What a region can change: names, items of containers, attributes; and contents as trees.
+"""Places that a region can change: names, items of containers, attributes; contents as trees.
 
 Contents are compared, merged and carried as trees whose leaves are tracers, numbers and other
 Python objects; lists, tuples and dicts are their inner nodes.
@@ -205,7 +205,7 @@ class ItemPlace:
 
     @property
     def name(self) -> str:
-        """Return what messages call it."""
+        """Return its name in messages."""
         return f"item {self.item!r}"
 
     @property

@@ -60,7 +60,7 @@ def items_of_record(x: object, like: object = None) -> Iterator[Any] | None:
 
 
 def opened(x: object, items: Sequence[object]) -> Any:
-    """Return what stands for a record, with other things for its attributes."""
+    """Return the stand-in of a record, with other things for its attributes."""
     made: Any = object.__new__(type(x))
     own = own_names(x)
     for name, item in zip(attributes_in(x), items, strict=True):

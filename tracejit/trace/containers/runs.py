@@ -67,7 +67,7 @@ class Run:
         raise NotImplementedError
 
     def walk(self) -> Callable[[Any], Any]:
-        """Return what gives a loop over the list its items."""
+        """Return the iterable that gives a loop over the list its items."""
         return self.item
 
     def part(self, key: slice) -> Run:
@@ -79,7 +79,7 @@ class Run:
         raise NotImplementedError
 
     def spread(self) -> list[Any]:
-        """Return what another list has in its place."""
+        """Return the items that another list has in its place."""
         return [self.copied()]
 
     def array(self) -> Tracer:
@@ -331,7 +331,7 @@ def length(xs: Any) -> Dim:
 
 
 def copies(xs: Any) -> list[Any]:
-    """Return what a list has for another list."""
+    """Return the items that a list has for another list."""
     return [y for p in xs for y in (p.spread() if isinstance(p, Run) else [p])]
 
 
@@ -351,7 +351,7 @@ def array_of(xs: Any, dtype: np.dtype | None = None) -> Tracer:
 
 
 def as_array_operand(x: Any) -> Any:
-    """Return what a function of arrays gets for an argument: lists with runs are arrays."""
+    """Return an argument as a function of arrays gets it: lists with runs are arrays."""
     if has_runs(x):
         return array_of(x)
     if holds_runs(x):

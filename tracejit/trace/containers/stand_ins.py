@@ -25,7 +25,7 @@ class StandInRefused(Refusal):
 
 
 class StandIn:
-    """What captured code has in place of a deque, a set or a dict."""
+    """The object that captured code has in place of a deque, a set or a dict."""
 
     kind: ClassVar[type]
     walked = 0

@@ -1,1 +1,1 @@
-"""What all of a capture rests on: its context, its tables, where sources and memory are."""
+"""The ground of all of a capture: its context, its tables, where sources and memory are."""

@@ -169,7 +169,7 @@ class Place(Protocol):
 
     @property
     def key(self) -> object:
-        """Return what makes two places the same."""
+        """Return the key that two places share if they are the same."""
 
     @property
     def depth(self) -> int | None:
@@ -421,13 +421,13 @@ class Trace:
                       "to be captured once", find_site())
 
     def before_rename(self, v: Value) -> Value:
-        """Return what a value was before tapes gave it other identities."""
+        """Return the value that a value was before tapes gave it other identities."""
         while v in self.renamed:
             v = self.renamed[v]
         return v
 
     def without_name(self, v: Value) -> Value:
-        """Return what a value is that has got a name."""
+        """Return the value that has got a name, without it."""
         return self.unnamed.get(v, v)
 
     # --- sizes ----------------------------------------------------------------------------------
@@ -441,7 +441,7 @@ class Trace:
         return all(v in self.actual for v in dim_values(d))
 
     def number(self, d: Dim) -> int:
-        """Return what a known dim is in the present call."""
+        """Return the number that a known dim is in the present call."""
         return evaluate(d, lambda v: self.actual[v])
 
     def unify(self, a: Dim, b: Dim) -> bool:

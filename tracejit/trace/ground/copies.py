@@ -23,7 +23,7 @@ __all__ = ["Handed", "Source", "shared"]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a copy is a copy of.
+    """The array that a copy is a copy of.
 
     origin -- the handle on the array
     call   -- which call of a transform made the copy
@@ -61,7 +61,7 @@ class Handed:
                     break
 
     def copy(self, k: int, make: Callable[[], Any], value: Value | None = None) -> Any:
-        """Return what stands for a leaf: another leaf's copy, or one made now.
+        """Return the stand-in of a leaf: another leaf's copy, or one made now.
 
         value -- the input of a region that the copy begins with
         """

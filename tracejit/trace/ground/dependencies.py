@@ -1,4 +1,4 @@
-"""What a program came to depend on while it was captured, besides guards."""
+"""The things on which a program came to depend while it was captured, besides guards."""
 
 from __future__ import annotations
 

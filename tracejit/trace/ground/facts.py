@@ -1,4 +1,4 @@
-"""What a program takes the memory of its inputs to be, and how a call is checked for it.
+"""The facts that a program takes for granted of its inputs' memory, and the check of a call.
 
 A *fact* is about one or two inputs of the graph: how an array lies in memory, whether it may be
 written to, whether two share memory or are one object. A capture notes a fact where its outcome

@@ -33,7 +33,7 @@ NAMES = re.compile(r"\b(Tracer|Merged|SymInt|TracedIterable|Expr|Slot|MaybeUnset
 
 
 def fault_of_ours(error: Exception, function: str) -> Exception | None:
-    """Return what to raise in place of an error of tracejit's own; None for any other."""
+    """Return the error to raise in place of one of tracejit's own; None for any other."""
     if isinstance(error, TracejitError) and not isinstance(error, IRError):
         return None
     if not isinstance(error, IRError) and not is_ours(error):

@@ -126,7 +126,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What a handle on another cell shows."""
+    """The layout that a handle on another cell shows."""
 
     rule: Any
     shape: tuple[Dim, ...]
@@ -162,7 +162,7 @@ class _Like:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """What anything else makes: in C order if all that it is made from lies so."""
+    """The layout of anything else: in C order if all that it is made from lies so."""
 
     value: Value
     may_permute = False
@@ -175,7 +175,7 @@ class _Made:
 
 @dataclass(frozen=True, slots=True)
 class _JoinedLayouts:
-    """What a ufunc makes of arrays: the order in which NumPy's iterator goes through them."""
+    """The layout of a ufunc's result: the order in which NumPy's iterator goes through them."""
 
     operands: tuple[tuple[Any, tuple[Dim, ...]], ...]
     may_permute = False
@@ -240,7 +240,7 @@ def joined(result: Any, operands: Sequence[Any]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _MadeOf:
-    """What a function makes of arrays: in C order if all of them lie so."""
+    """The layout that a function makes of arrays: in C order if all of them lie so."""
 
     operands: tuple[tuple[Any, tuple[Dim, ...]], ...]
     may_permute = False

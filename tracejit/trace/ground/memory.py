@@ -83,7 +83,7 @@ class Memory:
 
     def enter(self, number: int, content: object, name: str, tracer: Any,
               is_argument: bool) -> None:
-        """Note what stands for an array among the inputs."""
+        """Note the tracer that stands for an array among the inputs."""
         self.inputs[number] = _Input(number, content, name, tracer.cell, is_argument)
         self.handles[id(tracer)] = ref(tracer), number
         self.cells.setdefault(tracer.cell, number)

@@ -67,7 +67,7 @@ def is_known_ufunc(fn: np.ufunc) -> bool:
 
 
 def replaced() -> Iterator[str]:
-    """Yield what is in the place of functions of NumPy, as far as its own name tells."""
+    """Yield the objects in the place of functions of NumPy, as far as their own names tell."""
     public: Any = sys.modules["numpy"]  # `np` may be tracejit's copy of it
     homes = [vars(sys.modules[m]) for m in _HOMES if m in sys.modules]
     for module in (public, public.linalg):

@@ -1,4 +1,4 @@
-"""What users call a function: its public name, for messages, whatever file it is written in."""
+"""The public name of a function, for messages, whatever file the function is written in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ends an attempt at a capture, or at a loop of it: it begins again on other terms."""
+"""Exceptions that end an attempt at a capture, or at a loop: it begins again on other terms."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Grows(Unroll):
 
 
 class Widens(Refusal):
-    """What a loop carries gets more elements in an iteration, or it was None: the first is special.
+    """A carried array gets more elements in an iteration, or it was None: the first is special.
 
     A refusal, unless the first iteration can be carried out before the loop.
     """

@@ -35,7 +35,7 @@ By identity: codes are equal where functions of two files are.
 
 
 def register_code(code: CodeType, source: FunctionSource) -> None:
-    """Note what function a code object was made of."""
+    """Note the function that a code object was made of."""
     _REWRITTEN[id(code)] = code, source
 
 

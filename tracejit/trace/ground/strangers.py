@@ -20,7 +20,7 @@ STRANGERS = frozenset(_REMEDIES)
 
 
 def remedy_for(x: object) -> str | None:
-    """Return what to write in place of another library's array; None for anything else."""
+    """Return the remedy for another library's array; None for anything else."""
     if not hasattr(type(x), "shape") and not hasattr(type(x), "__array__"):
         return None
     return next((_REMEDIES[top] for kind in type(x).__mro__

@@ -243,7 +243,7 @@ def codes_in(code: CodeType) -> Iterator[CodeType]:
 
 
 def _transforms(fn: FunctionType) -> Iterator[Transform | None]:
-    """Yield what may have been done to a module's tree before it was compiled: nothing, first."""
+    """Yield the changes that a module's tree may have had before compilation: nothing, first."""
     yield None
     yield _alone
     loader = getattr(fn.__globals__.get("__spec__"), "loader", None)

@@ -1,1 +1,1 @@
-"""What rewritten code calls: Python on plain values, regions on traced ones."""
+"""The hooks that rewritten code calls: Python on plain values, regions on traced ones."""

@@ -23,7 +23,7 @@ __all__ = ["GeneratorHooks"]
 
 
 class _Each:
-    """What the items of a generator go to: the body of the loop over it.
+    """The receiver of a generator's items: the body of the loop over it.
 
     places -- the names that the body binds and that matter after it
     flags  -- those of them that end the loop
@@ -89,7 +89,7 @@ def _recursion(g: UsersGenerator, args: tuple[object, ...]) -> Iterator[None]:
 
 
 class GeneratorHooks(DecisionHooks):
-    """What becomes of a `yield`, and of loops around one."""
+    """The hooks of a `yield`, and of loops around one."""
 
     def for_generator(self, g: UsersGenerator, body: FunctionType, changes: Any,
                       stop: FunctionType | None) -> bool:
@@ -120,11 +120,11 @@ class GeneratorHooks(DecisionHooks):
         to.endless = True
 
     def begun(self, iterable: object) -> Any:
-        """Return what `yield from` goes through."""
+        """Return the iterable that `yield from` goes through."""
         return begun(iterable)
 
     def returned_by(self, items: object) -> Any:
-        """Return what `yield from` gives."""
+        """Return the result of `yield from`."""
         return items.value if isinstance(items, UsersGenerator) else None
 
     # --- by steps -------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ class GeneratorHooks(DecisionHooks):
                       "another", "Let one `for` take its items, or make them a list: list(...)")
 
     def one_by_one(self, iterable: object) -> Iterator[Any]:
-        """Yield what a loop around a `yield` runs over."""
+        """Yield the items that a loop around a `yield` runs over."""
         if isinstance(iterable, Tracer):
             iterable = Tracer(iterable.cell, iterable.steps)
         if not has_runs(iterable):

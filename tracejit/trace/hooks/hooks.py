@@ -1,4 +1,4 @@
-"""What rewritten code calls: Python's own behaviour on plain values, regions on traced ones."""
+"""Hooks that rewritten code calls: Python's behaviour on plain values, regions on traced ones."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Hooks(RecursionHooks, TryHooks):
         return captured.module(name) if sys.modules.get(name) is module else module
 
     def import_from(self, module: str, level: int, name: str) -> Any:
-        """Return what `from module import name` binds name to; level counts the leading dots."""
+        """Return the object that `from module import name` binds; level counts the leading dots."""
         package = self.fn.__globals__.get("__package__") or ""
         full = importlib.util.resolve_name("." * level + module, package)
         importlib.import_module(full)
@@ -210,7 +210,7 @@ class Hooks(RecursionHooks, TryHooks):
         return by_data(note_made(container))
 
     def unpack(self, value: Any, count: int | None) -> Any:
-        """Return what an assignment to several names unpacks."""
+        """Return the items that an assignment to several names unpacks."""
         if isinstance(value, Choice):
             return with_plain(value, lambda x: tuple(self.unpack(x, count)))
         value = begun(value)
@@ -236,7 +236,7 @@ class Hooks(RecursionHooks, TryHooks):
     # --- augmented assignment -------------------------------------------------------------------
 
     def augment(self, op: str, target: object, value: object) -> Any:
-        """Return what `target op= value` binds target to."""
+        """Return the object that `target op= value` binds target to."""
         for found in (target, value):
             if isinstance(found, Choice):
                 return self._augment_of_each(op, target, value, found)
@@ -396,7 +396,7 @@ class Hooks(RecursionHooks, TryHooks):
         rest_on_sizes(error)
 
     def managed(self, manager: object) -> Managed:
-        """Return what stands for the manager of a `with`."""
+        """Return the stand-in of the manager of a `with`."""
         return Managed(manager)
 
     def watched(self) -> AbstractContextManager[None]:

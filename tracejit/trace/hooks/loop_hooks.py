@@ -439,12 +439,12 @@ class LoopHooks(GeneratorHooks):
         return Generated(iterable, element, test, self)
 
     def spread(self, iterable: Any) -> Any:
-        """Return what `[*iterable]` has: many items stay one run."""
+        """Return the items of `[*iterable]`: many items stay one run."""
         iterable = items_in(iterable) if isinstance(iterable, StandIn) else iterable
         return copies(iterable) if has_runs(iterable) else self.iterate(iterable)
 
     def iterate(self, iterable: Any) -> Any:
-        """Return what a comprehension runs over, or a `*` unpacks."""
+        """Return the iterable that a comprehension runs over, or a `*` unpacks."""
         return iterable if isinstance(iterable, Tracer) else iterate(iterable)
 
 

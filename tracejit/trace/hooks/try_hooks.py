@@ -158,7 +158,7 @@ class TryHooks(LoopHooks):
                  also=[g[0][1] for g in groups])
 
     def suppressed(self, manager: object) -> tuple[type[BaseException], ...]:
-        """Return what a `with suppress(...)` catches."""
+        """Return the exceptions that a `with suppress(...)` catches."""
         if type(manager) is not contextlib.suppress:
             raise refuse(f"a manager of {type(manager).__name__} that a call of `suppress` gives",
                          "Give the function another name, if it is not contextlib's")

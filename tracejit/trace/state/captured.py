@@ -97,7 +97,7 @@ def _is_users(module: ModuleType, name: str, content: object) -> bool:
 
 
 class Captures(Outside):
-    """What one capture reads from outside."""
+    """The state that one capture reads from outside."""
 
     def __init__(self, make_input: Callable[[Any, Any, str], tuple[Value, Tracer]]) -> None:
         super().__init__()
@@ -126,7 +126,7 @@ class Captures(Outside):
         """The lists and dicts of the arguments that the caller would see change, by their ids."""
 
     def name(self, fn: FunctionType, name: str) -> Any:
-        """Return what a function's outer name stands for; `NameError` if nothing."""
+        """Return the object that a function's outer name stands for; `NameError` if nothing."""
         code = fn.__code__
         if name in code.co_freevars:
             cell = (fn.__closure__ or ())[code.co_freevars.index(name)]
@@ -250,7 +250,7 @@ class Captures(Outside):
         return self.arrays[id(content)][1]
 
     def _generator(self, path: Path, content: object) -> Any:
-        """Return what stands for a generator of random numbers, which is read at every call."""
+        """Return the stand-in of a generator of random numbers, which is read at every call."""
         if id(content) not in self.generators:
             value, generator = self.make_input(content, path, path.name)
             self.leaves.append(Leaf(path, content, value))
@@ -261,7 +261,7 @@ class Captures(Outside):
         return self.generators[id(content)][1]
 
     def recorded_value(self, x: Any, path: Path | None = None) -> Any:
-        """Return what stands for a variable or tape value: an input that is read at every call."""
+        """Return the stand-in of a variable or tape value: an input that is read at every call."""
         if id(x) not in self.recorded:
             path = path or Path(Holder(x), getattr(x, "name", "value"))
             inner = path.step("attr", "_data")
@@ -403,7 +403,7 @@ class Captures(Outside):
 
     def asked(self, fn: Callable[..., object], args: tuple[object, ...],
               kwargs: dict[str, object]) -> Any:
-        """Return what a call gives that only looks at something, which every call asks again.
+        """Return the result of a call that only looks at something, which every call asks again.
 
         `NotImplemented` for other functions, and where arguments are computed.
         """
@@ -494,7 +494,7 @@ class Captures(Outside):
 
 
 class FixedCaptures(Captures):
-    """What a registered gradient reads from outside, after the capture: guarded, no input."""
+    """The state that a registered gradient reads outside, after the capture: guarded, no input."""
 
     def __init__(self, guards: list[Guarded]) -> None:
         super().__init__(_no_input)

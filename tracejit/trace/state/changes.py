@@ -310,7 +310,7 @@ def _owner_of(x: object) -> Any:
 
 
 def refuse_shown_of_class(x: object, what: str, name: str | None = None) -> None:
-    """Refuse what tells an attribute of an object from its class's, where data decides on that.
+    """Refuse to tell an attribute of an object from its class's, where data decides on that.
 
     name -- which attribute; None: any
     """
@@ -363,7 +363,7 @@ def _note(x: object, before: dict[object, object], after: dict[object, object], 
 
 
 def _parts(x: object) -> dict[Any, Any] | None:
-    """Return what is at each place of something that can change; None for anything else."""
+    """Return the content at each place of something that can change; None for anything else."""
     if isinstance(x, _SEQUENCES):
         return dict(enumerate(x))
     if isinstance(x, dict):

@@ -129,7 +129,7 @@ for _name in ("bool", "float", "int", "index", "hash", "complex", "array", "arra
 
 
 def let_out(x: object) -> object:
-    """Return what a log or a stream may show of a reading, or of a text with readings in it."""
+    """Return the text that a log or a stream may show of a reading, or of a text with readings."""
     if type(x) is Reading:
         return x.number
     if isinstance(x, OpenText) and all(type(n) is Reading for n in x.numbers):

@@ -25,7 +25,7 @@ __all__ = ["ABSENT", "Condition", "Content", "Different", "Guarded", "HeldElemen
 
 
 class Condition:
-    """What a piece of state has to fulfil, where it need not be one thing."""
+    """A condition on a piece of state, where it need not be one thing."""
 
     __slots__ = ()
 
@@ -141,7 +141,7 @@ class Different(Condition):
 
 @dataclass(frozen=True, slots=True)
 class HeldElements(Condition):
-    """What an array or number holds, bit by bit: it decided on the program."""
+    """The contents of an array or number, bit by bit: it decided on the program."""
 
     type: type
     dtype: str
