@@ -100,7 +100,8 @@ class ForwardSweep(Sweep):
         new = copy_eqn(eqn, self.env)
         self.builder.append(new)
         begins_log = eqn.op.lowering == LogOp("of") and is_differentiable(new.output.aval.dtype)
-        if is_marked(eqn.op) or (all(t is None for t in tangents) and not begins_log):
+        if is_marked(eqn.op) or not new.outputs or (
+                all(t is None for t in tangents) and not begins_log):
             return
         if eqn.op.jvp is None:
             raise LookupError(f"{describe_line(eqn.site)}: {_without_jvp(eqn.op)}")
