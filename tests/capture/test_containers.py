@@ -154,6 +154,14 @@ RIGHT = {
             s = {**s, "w": s["w"] * 0.9}
         return np.sum(s["w"]) + 2.0 * np.sum(s["m"])
 """,
+    "one list twice in a list": """
+        h = [[x[0]], [y[0]]]
+        for k in range(n):
+            s = [h[0][0] * 2.0]
+            h = [s, s]
+        h[0][0] += 1.0
+        return h[1][0]
+""",
 }
 
 
@@ -208,14 +216,6 @@ REFUSED = {
         z = s if c[0] > 0.0 else t
         z[0] += 1.0
         return s[0] + 2.0 * t[0]
-""",
-    "one list twice in a list": """
-        h = [[x[0]], [y[0]]]
-        for k in range(n):
-            s = [h[0][0] * 2.0]
-            h = [s, s]
-        h[0][0] += 1.0
-        return h[1][0]
 """,
     "one list twice in a tuple of a branch": """
         h = ([x[0]], [y[0]])

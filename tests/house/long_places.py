@@ -58,6 +58,7 @@ LONG_FILES = {
     "trace.lists.iterables": "what loops over traced things run over, one kind after the other",
     "trace.lists.rows": "lists in a list by data: the references to them, read, written, moved",
     "trace.python.keyed": "a deque, a set and a dict in Python, captured like users' code",
+    "trace.python.pooled": "a list of a pool in Python, captured like users' code",
     "trace.python.list_items": "the methods of lists, one after the other",
     "trace.python.list_making": "the ways to make a list, one after the other",
     "trace.regions.aliases": "one question: which array a name holds after a loop or branch",

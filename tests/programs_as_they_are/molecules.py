@@ -8,8 +8,7 @@ from programs_as_they_are.table import program
 
 
 @program(lambda n, rng: (np.stack(np.meshgrid(*[np.arange(n)] * 2), -1).reshape(-1, 2) * 1.1
-                         + rng.uniform(0.0, 0.3, (n * n, 2)), 1.1 * n), sizes=(3, 4),
-         refused="iterating over a range where it cannot be a loop needs a")
+                         + rng.uniform(0.0, 0.3, (n * n, 2)), 1.1 * n), sizes=(3, 4))
 def lennard_jones_by_cells(x, box):
     rc = 1.6
     m = int(box // rc)

@@ -23,6 +23,7 @@ from tracejit.trace.containers.choices import the_one
 from tracejit.trace.containers.container_aliases import containers
 from tracejit.trace.containers.heap import reached_from
 from tracejit.trace.containers.places import MaybeUnset, Poison, map_content
+from tracejit.trace.containers.references import Reference
 from tracejit.trace.containers.runs import Run, Stored
 from tracejit.trace.ground.context import SizeGuard, Trace, active
 from tracejit.trace.ground.facts import Fact
@@ -473,6 +474,9 @@ def _spread(x: Any) -> Any:
     if isinstance(x, Stored):
         return Spread(x.data, x.nest, x.weak)
     if isinstance(x, Rows):
+        for y in (x.template, *(x.template if isinstance(x.template, tuple) else ())):
+            if isinstance(y, Reference):
+                y.as_result()
         arrays = iter([c.data for c in x.columns])
         return SpreadRows(map_content(lambda _: next(arrays), x.template),
                           tuple([int(c.weak) for c in x.columns]))

@@ -8,6 +8,7 @@ reason is noted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import tracejit.trace.python.builtin_functions  # noqa: F401  (fills the table of builtins)
 from tracejit.errors import Refusal, Restart
@@ -61,6 +62,10 @@ def _learn_of_refusal(found: Findings, e: Refusal, trace: Trace) -> None:
         found.keyed_by_data |= used
         found.forget_numbers()
         found.refused = found.refused or e
+    elif (sites := _sites_for_pools(found, trace)) and not isinstance(e, StandInRefused):
+        found.pooled.update((site, site) for site in sites)
+        found.forget_numbers()
+        found.refused = found.refused or e
     elif trace.undecided and not found.decides_layouts:
         found.decides_layouts = True
     elif found.functions_as_loops:  # it may end before long by what the capture knows
@@ -68,8 +73,13 @@ def _learn_of_refusal(found: Findings, e: Refusal, trace: Trace) -> None:
         found.functions_as_loops = set()
         found.forget_numbers()
     else:
-        first = found.refused if isinstance(e, StandInRefused) else None
+        first = found.refused if isinstance(e, StandInRefused) and not found.pooled else None
         raise found.no_loop or first or e from None
+
+
+def _sites_for_pools(found: Findings, trace: Trace) -> set[Any]:
+    """Return where lists are made that may have to be references: those that get longer, or all."""
+    return trace.nested - found.pooled.keys() or {*trace.put_lists.values()} - found.pooled.keys()
 
 
 def _of_recursion(e: Refusal) -> Refusal:

@@ -25,6 +25,7 @@ from tracejit.trace.containers.places import (
     same_node,
 )
 from tracejit.trace.containers.records import is_open
+from tracejit.trace.containers.references import Reference
 from tracejit.trace.containers.runs import Run, holds_runs
 from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current
@@ -216,6 +217,8 @@ def can_be_chosen(x: object) -> bool:
     """Return whether a content may be one of the things of a choice."""
     if isinstance(x, (list, dict)) and holds_runs(x):
         return False
+    if isinstance(x, Reference):
+        return True
     parts = children(x)
     if isinstance(x, Choice):
         return all(map(can_be_chosen, x.options))

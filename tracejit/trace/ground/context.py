@@ -330,6 +330,20 @@ class Trace:
     """Where those of them are made that are looked at or changed."""
     keyed_by_data: set[Any] = field(default_factory=set)
     """Where those are made of which data decides what they hold (`stand_ins.py`)."""
+    made_lists: dict[int, tuple[list[Any], int, Any]] = field(default_factory=dict)
+    """The lists that captured code made, by their ids: with how many items, and where."""
+    put_lists: dict[int, Any] = field(default_factory=dict)
+    """Where those were made that went into other containers with all their items."""
+    nested: set[Any] = field(default_factory=set)
+    """Where lists are made that are in other containers and get longer (`references.py`)."""
+    pooled: dict[Any, Any] = field(default_factory=dict)
+    """Where lists are made that have their items in pools: each with a place of the same pool."""
+    counted_pools: set[Any] = field(default_factory=set)
+    """The pools of which lists get longer or shorter while loops run over them."""
+    pool_places: set[Value] = field(default_factory=set)
+    """The values that are indices of lists of pools, of which ranges are taken to say so."""
+    pools: dict[Any, Any] = field(default_factory=dict)
+    """The pools, by the place that stands for all of theirs and the region around."""
     carried: set[Value] = field(default_factory=set)
     """Indices and carried ints of the loops being traced."""
     guards: list[SizeGuard] = field(default_factory=list)

@@ -10,9 +10,11 @@ from tracejit.errors import Refusal, Restart
 from tracejit.trace.ground.context import Trace
 from tracejit.trace.ground.memory import NeedOneArray
 from tracejit.trace.ground.restarts import (
+    NeedCounting,
     NeedLeast,
     NeedNames,
     NeedOneCopy,
+    NeedOnePool,
     NeedStack,
     NeedStatic,
     NeedSteps,
@@ -47,6 +49,8 @@ class Findings:
     list_kinds: dict[Any, frozenset[Any]] = field(default_factory=dict)
     one_copies: set[Any] = field(default_factory=set)
     keyed_by_data: set[Hashable] = field(default_factory=set)
+    pooled: dict[Hashable, Hashable] = field(default_factory=dict)
+    counted_pools: set[Hashable] = field(default_factory=set)
     by_steps: set[Hashable] = field(default_factory=set)
     functions_as_loops: set[Hashable] = field(default_factory=set)
     no_loop: Refusal | None = None
@@ -58,6 +62,7 @@ class Findings:
         trace.decides_layouts, trace.names = self.decides_layouts, self.names
         trace.plain_lists, trace.list_kinds = self.plain_lists, self.list_kinds
         trace.one_copies, trace.keyed_by_data = self.one_copies, self.keyed_by_data
+        trace.pooled, trace.counted_pools = self.pooled, self.counted_pools
         trace.by_steps, trace.functions_as_loops = self.by_steps, self.functions_as_loops
         trace.is_unrolled = self.no_loop is not None
 
@@ -83,6 +88,10 @@ class Findings:
             self.forget_numbers()
         elif isinstance(need, NeedOneCopy):
             self.one_copies.add(need.pair)
+        elif isinstance(need, NeedCounting):
+            self.counted_pools.add(need.site)
+        elif isinstance(need, NeedOnePool):
+            self.pooled[need.other] = need.one
         elif isinstance(need, NeedSteps):
             self.by_steps.add(need.where)
         elif isinstance(need, NeedOneArray):

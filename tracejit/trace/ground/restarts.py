@@ -8,8 +8,9 @@ from typing import Any
 from tracejit.errors import Refusal, Restart
 from tracejit.ir.core import Site, Value
 
-__all__ = ["Grows", "NeedLeast", "NeedNames", "NeedOneCopy", "NeedStack", "NeedStatic",
-           "NeedSteps", "NotRepeatable", "PlaceInCode", "Relist", "Unroll", "Widens"]
+__all__ = ["Grows", "NeedCounting", "NeedLeast", "NeedNames", "NeedOneCopy", "NeedOnePool",
+           "NeedStack", "NeedStatic", "NeedSteps", "NotRepeatable", "PlaceInCode",
+           "Relist", "Unroll", "Widens"]
 
 
 class NeedStatic(Restart):
@@ -57,6 +58,22 @@ class NeedStack(Restart):
     def __init__(self, function: Hashable) -> None:
         super().__init__(function)
         self.function = function
+
+
+class NeedOnePool(Restart):
+    """The lists of two places in the code take each other's place: their items go to one pool."""
+
+    def __init__(self, one: Hashable, other: Hashable) -> None:
+        super().__init__(one, other)
+        self.one, self.other = one, other
+
+
+class NeedCounting(Restart):
+    """A list of a pool gets longer or shorter while a loop may be running over it."""
+
+    def __init__(self, site: Hashable) -> None:
+        super().__init__(site)
+        self.site = site
 
 
 class NeedOneCopy(Restart):

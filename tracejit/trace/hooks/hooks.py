@@ -20,6 +20,7 @@ from tracejit.trace.containers.places import (
     name_places,
     present,
 )
+from tracejit.trace.containers.references import note_put
 from tracejit.trace.containers.runs import has_runs, holds_runs
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.operators import BINARY
@@ -43,6 +44,7 @@ from tracejit.trace.python.iterating import begun, iterate
 from tracejit.trace.python.list_functions import unpacked
 from tracejit.trace.python.managed import ENDS_CAPTURES, Managed
 from tracejit.trace.python.operations import binary, inplace, unary
+from tracejit.trace.python.pooled import DataList
 from tracejit.trace.regions.choosing import refuse_new_axes, with_plain
 from tracejit.trace.regions.draws import drawing_nothing
 from tracejit.trace.regions.raising import BranchRaised, text_of
@@ -200,6 +202,9 @@ class Hooks(RecursionHooks, TryHooks):
 
     def made(self, container: object) -> Any:
         """Note that a container was made here, so that the regions around may change it."""
+        if type(container) is list:
+            for x in container:
+                note_put(x)
         return by_data(note_made(container))
 
     def keyed(self, container: Any, count: int) -> Any:
@@ -207,6 +212,8 @@ class Hooks(RecursionHooks, TryHooks):
         read_deeply([*container])
         if len(container) < count and any(map(may_be_called, container)):
             unseen("a comparison of keys")  # of one that is not there any more
+        for x in container.values() if isinstance(container, dict) else ():
+            note_put(x)
         return by_data(note_made(container))
 
     def unpack(self, value: Any, count: int | None) -> Any:
@@ -218,6 +225,9 @@ class Hooks(RecursionHooks, TryHooks):
             value = call_function(some, (value, None if count is None else count + 1), {})
         if has_runs(value) and count is not None:
             return unpacked(value, count)
+        if isinstance(value, DataList) and count is not None:
+            call_function(value.on_unpack, (count,), {})
+            return tuple([call_function(value.on_item, (k,), {}) for k in range(count)])
         if has_runs(value):
             return tuple(iterate(value))
         if not isinstance(value, Tracer) or count is None:

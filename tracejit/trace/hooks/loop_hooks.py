@@ -13,6 +13,7 @@ import numpy as np
 
 from tracejit.errors import Refusal
 from tracejit.trace.containers.places import Choice, HiddenPlace, NamePlace, name_places
+from tracejit.trace.containers.references import Reference, note_put
 from tracejit.trace.containers.runs import Run, copies, has_runs
 from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current, refuse
@@ -30,6 +31,7 @@ from tracejit.trace.python.calls import call_function
 from tracejit.trace.python.calls_with_containers import items_in
 from tracejit.trace.python.caught import may_raise
 from tracejit.trace.python.from_generators import mapped
+from tracejit.trace.python.instances import made_list
 from tracejit.trace.python.iterating import begun, iterate
 from tracejit.trace.python.list_making import list_of
 from tracejit.trace.python.managed import ENDS_CAPTURES
@@ -72,6 +74,16 @@ def _walking(*lists: object) -> Iterator[None]:
         del walked[before:]
     for xs, length in plain:
         require_length(xs, length)
+
+
+def _noting(element: Callable[[object], object]) -> Callable[[object], object]:
+    """Return what gives an item of a list, and notes that it goes there."""
+    def noted(x: object) -> object:
+        made = element(x)
+        note_put(made)
+        return made
+
+    return noted
 
 
 class LoopHooks(GeneratorHooks):
@@ -217,6 +229,8 @@ class LoopHooks(GeneratorHooks):
     def for_(self, iterable: Any, body: FunctionType, changes: Any,
              stop: FunctionType | None) -> None:
         """Run a `for`, or trace it where it runs over numbers or an array."""
+        if isinstance(iterable, Reference):
+            iterable = items_in(iterable)
         if isinstance(iterable, StandIn):
             items = items_in(iterable)
             with iterable.being_walked():
@@ -382,20 +396,27 @@ class LoopHooks(GeneratorHooks):
 
     # --- comprehensions -------------------------------------------------------------------------
 
-    def list_of(self, iterable: Any, element: Callable[[Any], object],
+    def list_of(self, iterable: object, element: Callable[[object], object],
                 test: Callable[[object], object] | None = None) -> Any:
         """Evaluate `[element(a) for a in iterable if test(a)]`."""
+        return made_list(self.items_of(iterable, _noting(element), test))
+
+    def items_of(self, iterable: Any, element: Callable[[object], object],
+                 test: Callable[[object], object] | None = None) -> Any:
+        """Evaluate it as a list that nothing else has."""
+        if isinstance(iterable, Reference):
+            iterable = items_in(iterable)
         if isinstance(iterable, StandIn):
             items = items_in(iterable)
             with iterable.being_walked():
-                return self.list_of(items, element, test)
+                return self.items_of(items, element, test)
         if isinstance(iterable, Choice):
             iterable = told_from_none(iterable, TypeError("'NoneType' object is not iterable"))
         iterable = begun(iterable)
         if test is not None or isinstance(iterable, UsersGenerator):
             return self._filtered(iterable, element, test or (lambda x: True))
         if has_runs(iterable) and len(iterable) > 1:
-            parts = [self.list_of([x] if isinstance(x, Run) else (x,), element) for x in iterable]
+            parts = [self.items_of([x] if isinstance(x, Run) else (x,), element) for x in iterable]
             return note_made([x for part in parts for x in part])
         items = counted(iterable)
         with _walking(*(() if items is None else items.walks)):
@@ -406,7 +427,8 @@ class LoopHooks(GeneratorHooks):
         many = items is not None and items.what == "a list" and items.count
         if items is not None and (not isinstance(items.count, int) or (
                 isinstance(many, int) and many > MANY_ITEMS)):
-            return list_of(items, element)
+            found = list_of(items, element)
+            return self._filtered(items, element, lambda x: True) if found is None else found
         return note_made([element(x) for x in iterate(iterable if items is None else items)])
 
     def _filtered(self, iterable: object, element: Callable[[object], object],
@@ -495,14 +517,14 @@ class Generated:
             return (element(x) for x in iterate(self.iterable) if test is None or truth(test(x)))
         element = self.element
         if fn is sum:  # it reads each item before the next one is made, which may change it
-            return self.hooks.list_of(self.iterable, lambda x: as_now(element(x)), self.test)
+            return self.hooks.items_of(self.iterable, lambda x: as_now(element(x)), self.test)
         if _takes_all_at_once(fn, args, kwargs):
-            return self.hooks.list_of(self.iterable, element, self.test)
+            return self.hooks.items_of(self.iterable, element, self.test)
         if self._acts(iterable):
             return call_function(mapped, (iterable, element, self.test), {})
         with drawing_nothing("a generator expression, of which a function may take one item after "
                              "the other", "Make it a list, or write the loop out"):
-            return self.hooks.list_of(self.iterable, element, self.test)
+            return self.hooks.items_of(self.iterable, element, self.test)
 
     def _acts(self, iterable: object) -> bool:
         """Return whether it matters how many items are made: that changes something, or raises."""
@@ -510,7 +532,7 @@ class Generated:
             return True
         with current().region("probe") as (frame, scope):
             try:
-                self.hooks.list_of(iterable, self.element, self.test)
+                self.hooks.items_of(iterable, self.element, self.test)
             except (NotRepeatable, *ENDS_CAPTURES):
                 raise
             except Exception:

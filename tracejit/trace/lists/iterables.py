@@ -12,6 +12,7 @@ import numpy as np
 
 from tracejit.ir.dims import Dim, ceil_div, maximum, minimum, product
 from tracejit.trace.containers.places import is_number
+from tracejit.trace.containers.references import Reference
 from tracejit.trace.containers.runs import copies, has_runs
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, Changing
@@ -337,6 +338,8 @@ def _place_of(k: object, dims: tuple[Dim, ...]) -> tuple[Any, ...]:
 
 def make_reversed(x: Any) -> Any:
     """Return `reversed(x)`."""
+    if isinstance(x, Reference):
+        return ABOVE.call_function(x.on_walk_back, (), {})
     items = _counted(x)
     if items is None:
         return reversed(x)

@@ -26,6 +26,7 @@ from tracejit.trace.containers.records import (
     is_tree,
     opened,
 )
+from tracejit.trace.containers.references import Reference
 from tracejit.trace.containers.runs import Run
 from tracejit.trace.ground.context import Frame, current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS
@@ -42,10 +43,10 @@ __all__ = ["Item", "Rows", "Whereabouts", "as_node", "in_list", "is_changeable_r
 
 
 def is_row(x: object) -> bool:
-    """Return whether something is a tuple of numbers, or of such tuples."""
-    return isinstance(x, tuple) and len(x) > 0 and all(
+    """Return whether something is a tuple of numbers, or of such tuples, or a reference."""
+    return isinstance(x, Reference) or (isinstance(x, tuple) and len(x) > 0 and all(
         is_row(y) or (is_number(y) and not isinstance(y, np.ndarray)
-                      and not (isinstance(y, Tracer) and y.is_array)) for y in x)
+                      and not (isinstance(y, Tracer) and y.is_array)) for y in x))
 
 
 def is_changeable_row(x: object) -> bool:

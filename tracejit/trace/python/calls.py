@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import warnings
 import weakref
+from collections import deque
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
@@ -17,6 +18,7 @@ import numpy as np
 
 from tracejit.trace.containers.choices import first_choice, narrowed
 from tracejit.trace.containers.places import Choice
+from tracejit.trace.containers.references import note_length, note_put
 from tracejit.trace.containers.runs import as_array_operand, has_runs, holds_runs
 from tracejit.trace.containers.stand_ins import StandIn, note_use
 from tracejit.trace.ground.context import current, refuse
@@ -43,7 +45,13 @@ from tracejit.trace.python.calls_with_containers import (
 from tracejit.trace.python.caught import require_silence
 from tracejit.trace.python.each_kind import require_one_type
 from tracejit.trace.python.impure import refused_as_impure
-from tracejit.trace.python.instances import call_object, made_keyed, make_instance, make_keyed
+from tracejit.trace.python.instances import (
+    call_object,
+    made_keyed,
+    made_list,
+    make_instance,
+    make_keyed,
+)
 from tracejit.trace.python.keyed import KEYED
 from tracejit.trace.python.kinds_of_values import LIKE_LISTS, holds_traced, type_of
 from tracejit.trace.python.library import LIBRARY
@@ -93,7 +101,7 @@ def call_function(fn: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
             return call_list_method(fn, args, kwargs)
         args, kwargs = _given_runs(fn, args, kwargs, capture, replacement)
     if replacement is not None:
-        return call_replacement(fn, replacement, args, kwargs)
+        return _replaced(fn, replacement, args, kwargs)
     traced = any(map(holds_traced, (*args, *kwargs.values())))
     if isinstance(fn, np.ufunc) or (capture is not None and (traced or fn in CREATES)):
         return _call_numpy(fn, capture, args, kwargs, traced)
@@ -109,6 +117,26 @@ def call_function(fn: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
     if isinstance(py_func := getattr(fn, "py_func", None), FunctionType):
         return call_python(py_func, args, kwargs)
     return _call_native(fn, args, kwargs, traced)
+
+
+_CHANGES_LENGTH = frozenset(("append", "extend", "insert", "pop", "remove", "clear"))
+
+
+def _note_contents(fn: object, args: Args) -> None:
+    """Note what is done to a container: which lists go into it, and whether its length changes."""
+    owner = getattr(fn, "__self__", None)
+    note_use(owner)
+    if isinstance(owner, (list, dict, deque)) and isinstance(fn, BuiltinFunctionType):
+        for x in args:
+            note_put(x)
+        if fn.__name__ in _CHANGES_LENGTH:
+            note_length(owner)
+
+
+def _replaced(fn: Callable[..., object], replacement: Callable[..., object], args: Args,
+              kwargs: Kwargs) -> Any:
+    made = call_replacement(fn, replacement, args, kwargs)
+    return made_list(made) if fn is list else made
 
 
 def _referent(reference: Callable[[], object]) -> object:
@@ -153,7 +181,7 @@ def _answered(fn: Callable[..., object], args: Args, kwargs: Kwargs,
             return args, result
     if known and fn in KEYED:
         return args, made_keyed(make_keyed(fn, args, kwargs))
-    note_use(getattr(fn, "__self__", None))
+    _note_contents(fn, args)
     own: Any = LIBRARY.get(fn) if known else None
     if own is not None and any(map(holds_traced, (*args, *kwargs.values()))):
         return args, call_python(own, args, kwargs)

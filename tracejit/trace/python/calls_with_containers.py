@@ -13,6 +13,7 @@ import numpy as np
 
 from tracejit.trace.containers.runs import has_runs, holds_runs
 from tracejit.trace.containers.stand_ins import StandIn, as_key, is_walked
+from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists import list_runs
 from tracejit.trace.lists.iterables import is_traced, read_now
@@ -27,10 +28,13 @@ from tracejit.trace.lists.orders import (
     require_order,
     sort_columns,
 )
+from tracejit.trace.lists.pools import no_copies, own_place, own_size
 from tracejit.trace.python import list_items
 from tracejit.trace.python.builtin_calls import call_natively
+from tracejit.trace.python.from_generators import MAKERS
 from tracejit.trace.python.keyed import DataDeque, DataDict, DataSet
 from tracejit.trace.python.library import LIBRARY
+from tracejit.trace.python.pooled import DataList
 from tracejit.trace.python.users_functions import is_captured, is_librarys
 
 __all__ = ["OF_RUNS", "call_list_method", "is_known_by_identity", "is_users", "items_in",
@@ -41,6 +45,8 @@ def items_in(x: StandIn) -> Any:
     """Return the items of what stands for a deque, set or dict, in the order of a loop over it."""
     if isinstance(x, DataSet):
         raise x.refused("the order of the items")
+    if isinstance(x, DataList):
+        return ABOVE.call_function(x.on_walk, (), {})
     return ABOVE.call_function(x.on_items, (), {})
 
 
@@ -58,8 +64,13 @@ _LAZY: tuple[Any, ...] = (zip, enumerate, map, reversed)
 """Those of them that do so later, when the container may be another one."""
 
 
-_ASKED: tuple[Any, ...] = (len, bool, isinstance, type, getattr, setattr, changing, is_walked)
+_ASKED: tuple[Any, ...] = (len, bool, isinstance, type, getattr, setattr, changing, is_walked,
+                           no_copies)
 """The functions that know what stands for a deque, set or dict."""
+
+
+_TAKES_ONE = frozenset(("append", "appendleft", "insert"))
+"""The methods that put one thing into a list or deque as it is."""
 
 
 def with_items(fn: Callable[..., object], args: tuple[object, ...],
@@ -72,21 +83,32 @@ def with_items(fn: Callable[..., object], args: tuple[object, ...],
     owner = getattr(fn, "__self__", None)
     if isinstance(owner, list) and fn.__name__ == "append":
         return args
-    goes_through = any(fn is f for f in (*_UNORDERED, *_ORDERED)) or (
-        isinstance(owner, list) and fn.__name__ == "extend")
-    is_lazy = any(fn is f for f in _LAZY)
+    of_pools = all(isinstance(x, DataList) for x in found)
+    if of_pools and (fn is reversed or (
+            isinstance(owner, (list, deque)) and fn.__name__ in _TAKES_ONE)):
+        return args
+    is_lazy = any(fn is f for f in _LAZY) or (known and of_pools and fn in MAKERS)
+    goes_through = is_lazy or any(fn is f for f in (*_UNORDERED, *_ORDERED)) or (
+        isinstance(owner, list) and fn.__name__ == "extend") or (
+        of_pools and known and (isinstance(fn, np.ufunc) or fn in FUNCTIONS))
+    several = sum(isinstance(x, DataList) for x in found) > 1
     for x in found:
         if not goes_through or any(x is y for y in kwargs.values()) or (
                 isinstance(x, DataSet) and not any(fn is f for f in (*_UNORDERED, sum))) or ((
                     fn is dict or fn is collections.Counter) and isinstance(x, DataDict)):
             raise x.refused(f"{getattr(fn, '__name__', 'a function')}()")
-    return tuple(_items_for(x, is_lazy) if isinstance(x, StandIn) else x for x in args)
+    return tuple(_items_for(x, is_lazy, several) if isinstance(x, StandIn) else x for x in args)
 
 
-def _items_for(x: StandIn, is_lazy: bool) -> Any:
-    """Return the items as an argument; what reads them later is known to the container."""
+def _items_for(x: StandIn, is_lazy: bool, several: bool) -> Any:
+    """Return the items as an argument; what reads them later is known to the container.
+
+    several -- whether more than one argument would be a generator
+    """
+    if isinstance(x, DataList) and is_lazy and not several:
+        return ABOVE.call_function(x.on_walk, (), {})
     items = ABOVE.call_function(x.on_items, (), {})
-    if is_lazy and isinstance(x, DataDeque):
+    if is_lazy and isinstance(x, (DataDeque, DataList)):
         indexable(items)
         x.shown.append(items)
     return items
@@ -109,7 +131,7 @@ OF_RUNS: tuple[Any, ...] = (
 
 _SHOWS: tuple[Any, ...] = (print, id, indexable, readable, sort_columns, as_key, changing, is_empty,
                            are_things, orderable, require_order,
-                             is_known, is_walked, is_traced, read_now)
+                             is_known, is_walked, is_traced, read_now, own_place, own_size)
 """The functions that do not look at how long a list is, or know."""
 
 

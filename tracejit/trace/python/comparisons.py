@@ -11,6 +11,7 @@ import numpy as np
 
 from tracejit.trace.containers.choices import narrowed
 from tracejit.trace.containers.places import Choice, MaybeUnset
+from tracejit.trace.containers.references import Reference
 from tracejit.trace.containers.runs import has_runs, holds_runs
 from tracejit.trace.containers.stand_ins import note_use
 from tracejit.trace.ground.context import current
@@ -43,6 +44,9 @@ def compare(op: str, a: object, b: Any) -> Any:
     if isinstance(b, Choice):
         return told_of(b, lambda x: compare(op, a, x))
     if op in ("Is", "IsNot"):
+        if isinstance(a, Reference) and isinstance(b, Reference):
+            one = a is b or (a._pool is b._pool and compare("Eq", a._number, b._number))
+            return one if op == "Is" else negated(one)
         if a is not b and are_truths(a, b):
             return compare("Eq" if op == "Is" else "NotEq", a, b)
         return is_one(a, b) is (op == "Is")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import Refusal
+from tracejit.trace.containers.references import Site, note_list, pool_site, site_in_code
 from tracejit.trace.containers.runs import has_runs, place_in_code
 from tracejit.trace.containers.stand_ins import is_made_by_data, refused_kind
 from tracejit.trace.ground.context import current, refuse
@@ -22,6 +23,7 @@ from tracejit.trace.python.builtin_calls import BUILTINS, call_natively, call_re
 from tracejit.trace.python.impure import are_seeds, refused_as_impure
 from tracejit.trace.python.keyed import KEYED
 from tracejit.trace.python.kinds_of_values import holds_traced
+from tracejit.trace.python.pooled import DataList, ListPool
 from tracejit.trace.python.users_functions import call_python, convert
 from tracejit.trace.state.changes import note_made, unseen
 from tracejit.trace.state.outer_reads import is_generated
@@ -31,7 +33,8 @@ from tracejit.trace.state.running import watched
 from tracejit.trace.values.equations import cast, dtype_of, is_weak, lift
 from tracejit.trace.values.identities import naming
 
-__all__ = ["by_data", "call_object", "made_keyed", "make_instance", "make_keyed"]
+__all__ = ["by_data", "call_object", "made_keyed", "made_list", "make_instance",
+           "make_keyed"]
 
 
 def make_keyed(kind: Any, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
@@ -57,8 +60,33 @@ def made_keyed(x: object) -> Any:
     return x
 
 
+def made_list(xs: list[object]) -> Any:
+    """Return a new list, as a reference where data decides which one it is in other containers."""
+    site = pool_site(site_in_code()) if current().pooled else None
+    if site is not None:
+        return make_instance(DataList, (_pool_of(site), xs), {})
+    note_list(xs)
+    return xs
+
+
+def _pool_of(site: Site) -> ListPool:
+    """Return the pool of a place; it was there before all loops and branches."""
+    trace = current()
+    around = next((f for f in reversed(trace.frames) if f.kind == "map"), None)
+    key = site, id(around)
+    if key not in trace.pools:
+        pool = trace.pools[key] = ListPool(site)
+        if around is not None:
+            for x in (pool, pool.items, pool.starts, pool.counts, pool.rooms):
+                around.created[id(x)] = x
+    found: ListPool = trace.pools[key]
+    return found
+
+
 def by_data(x: object) -> Any:
-    """Return a new deque, set or dict, as an object of our own where data decides what it holds."""
+    """Return a new container, as an object of our own where data decides what it holds."""
+    if type(x) is list:
+        return made_list(x)
     if type(x) in KEYED and is_made_by_data():
         items: Any = x.items() if isinstance(x, dict) else x
         return make_instance(KEYED[type(x)], (note_made([*items]),), {})

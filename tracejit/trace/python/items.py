@@ -13,6 +13,7 @@ import numpy as np
 from tracejit.ir.dims import dim_values
 from tracejit.trace.containers.choices import MANY_OPTIONS, can_be_chosen
 from tracejit.trace.containers.places import Choice, MaybeUnset, is_number, present
+from tracejit.trace.containers.references import Reference, note_put
 from tracejit.trace.containers.runs import has_runs, holds_runs, is_index
 from tracejit.trace.containers.stand_ins import note_use
 from tracejit.trace.ground.context import current, refuse
@@ -20,7 +21,9 @@ from tracejit.trace.ground.dispatch import INDEXED
 from tracejit.trace.ground.modules import home_of_class
 from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.lists.orders import indexable, is_known
 from tracejit.trace.python import list_items
+from tracejit.trace.python.instances import made_list
 from tracejit.trace.python.kinds_of_values import holds_traced
 from tracejit.trace.python.special_methods import is_plain, note_lookup, special_method
 from tracejit.trace.regions.choosing import content_or
@@ -42,6 +45,7 @@ def get_item(container: Any, key: Any) -> Any:
             return INDEXED[container](parts)
     if isinstance(container, np.ndarray):
         container = lift(container)
+    container, key = _with_references(container, key)
     if isinstance(container, _PLACED):
         key = _as_index(key)
     if has_runs(container):
@@ -94,6 +98,9 @@ def _item_of_pythons(container: Any, key: Any) -> Any:
             return note_made(content)
         if is_new and type(content) in CONTAINERS and sys.getrefcount(content) <= _IN_A_DICT:
             note_made(content)
+            if type(content) is list:
+                container[key] = content = made_list(content)
+                note_put(content)
     else:
         content = call_watched(operator.getitem, (container, key), {}, "reading an item")
     if isinstance(content, MaybeUnset) and type(container) is Counter:
@@ -102,6 +109,17 @@ def _item_of_pythons(container: Any, key: Any) -> Any:
         before_change(container, key)
         container[key] = content = content_or(content, makes)
     return present(content, KeyError, repr(key))
+
+
+def _with_references(container: object, key: object) -> tuple[Any, Any]:
+    """Return a container and a key without references, of which data would have to say which."""
+    if isinstance(key, Reference) and isinstance(container, Tracer):
+        return container, ABOVE.call_function(np.array, (key,), {})
+    if isinstance(container, (list, tuple)) and len(container) > 0 and all(
+            isinstance(x, Reference) for x in container) and is_index(key) and not is_known(key):
+        container = container if isinstance(container, list) else note_made([*container])
+        indexable(container)
+    return container, key
 
 
 def _chooses_by_data(container: object, key: object) -> bool:
@@ -157,6 +175,7 @@ def set_item(container: object, key: Any, content: Any) -> None:
     if isinstance(container, Tracer):
         container[key] = content
         return
+    note_put(content)
     if isinstance(container, np.ndarray):
         raise refuse("writing to an array from outside of the captured function",
                      "Create it inside the function, or pass it as an argument")

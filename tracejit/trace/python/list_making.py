@@ -24,7 +24,7 @@ from tracejit.trace.containers.runs import (
 )
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import FUNCTIONS, Changing
-from tracejit.trace.ground.restarts import NeedStatic, PlaceInCode, Relist, Unroll
+from tracejit.trace.ground.restarts import Grows, NeedStatic, PlaceInCode, Relist, Unroll
 from tracejit.trace.ground.upward import above
 from tracejit.trace.lists.filling import Alike, at_least_none
 from tracejit.trace.lists.growing import MANY_ITEMS
@@ -42,8 +42,8 @@ from tracejit.trace.values.tracer import Tracer, scalar_of, tracer_of
 __all__ = ["filled", "list_from", "list_of", "nested_list", "repeated"]
 
 
-def list_of(items: TracedIterable, element: Callable[[object], object]) -> list[Any]:
-    """Return `[element(a) for a in items]`."""
+def list_of(items: TracedIterable, element: Callable[[object], object]) -> list[Any] | None:
+    """Return `[element(a) for a in items]`; None where it has to be a loop that appends them."""
     trace = current()
     where = place_in_code()
     why: str | None = trace.plain_lists.get(where)
@@ -58,6 +58,8 @@ def list_of(items: TracedIterable, element: Callable[[object], object]) -> list[
         except Unroll as e:
             if is_of_open_loop(e):
                 raise
+            if isinstance(e, Grows) and trace.pooled:
+                return None
             why = e.why
         except Refusal as e:
             if not trace.is_known(count):

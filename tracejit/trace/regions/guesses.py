@@ -51,6 +51,7 @@ from tracejit.trace.containers.records import (
     is_tree,
     opened,
 )
+from tracejit.trace.containers.references import require_reference
 from tracejit.trace.containers.runs import place_in_code
 from tracejit.trace.ground.context import Cell, Place, current, refuse
 from tracejit.trace.ground.restarts import PlaceInCode, Unroll, Widens
@@ -431,6 +432,8 @@ def _better_tree(guess: Any, end: Any, name: str) -> Any:
         end = MaybeUnset(narrowed(end.content), end.is_set, end.name)
     if isinstance(guess, Choice) or isinstance(end, Choice):
         return _better_choice(guess, end, name)
+    if isinstance(guess, Fixed):
+        require_reference(guess.content, end)
     parts, items = children(guess), children(end, guess)
     if parts is None:
         return _better_leaf(guess, end, name)

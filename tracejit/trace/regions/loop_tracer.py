@@ -161,6 +161,7 @@ class LoopTracer:
         if self.lists.takes(e):
             self.growing = [g for g in self.growing if g.container is not e.container]
             self._forget(self.lists.outdated)
+            self.carried = [c for c in self.carried if holder_of(c.place) is not e.container]
         elif has_iterators(e.container):
             raise Unroll("an iterator is in the midst of a list that gets longer")
         else:

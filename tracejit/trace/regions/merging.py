@@ -47,6 +47,7 @@ from tracejit.trace.containers.records import (
     is_tree,
     opened,
 )
+from tracejit.trace.containers.references import Reference, require_reference
 from tracejit.trace.ground.context import Cell, Place, current
 from tracejit.trace.ground.dispatch import loop_dtypes
 from tracejit.trace.ground.source import describe_line, find_site
@@ -201,6 +202,7 @@ class Merger:
                 one_sided and self._is_made_inside(x)):
             return lambda: original
         x, y = self._opened(0, x, y), self._opened(1, y, x)
+        require_reference(*(z if self._original(z) is None else self._original(z) for z in (x, y)))
         if self._differ(x, y) or (is_open(x) and not (self._is_new(x) or self._is_new(y))):
             return self._choice(self._as_it_was(x), self._as_it_was(y), problems)
         items = children(x)
@@ -220,11 +222,13 @@ class Merger:
         return self._choice(x, y, problems)
 
     def _is_made_inside(self, x: object) -> bool:
-        """Return whether what a branch leaves is a tuple, or was made in it: values may be its own.
+        """Return whether what a branch leaves is a tuple, a reference, or was made in it.
+
+        Values in it may be the branch's own.
 
         A list or object from before it is the same one afterwards, with what is merged in it.
         """
-        return isinstance(x, tuple) or any(id(self._original(x)) in b.created
+        return isinstance(x, (tuple, Reference)) or any(id(self._original(x)) in b.created
                                            for b in self.branches)
 
     def _is_new(self, x: object) -> bool:
