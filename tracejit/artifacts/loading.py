@@ -225,7 +225,7 @@ class _ManifestReader:
                 raise Missing(f"{path} is of another kind")
             self.leaves.append(Leaf(path, content))
 
-    def _compare(self, content: Any, known: Sequence[Any]) -> tuple[Any, bool]:
+    def _compare(self, content: object, known: Sequence[Any]) -> tuple[Any, bool]:
         """Return the object of a guard, and whether it is the one that the manifest describes."""
         kept: Any = content
         if known[0] == "same":

@@ -122,7 +122,7 @@ def replay_loop(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent], trips: D
                    "its iterations are computed again from them", eqn.site)
     saved = [apply("empty", shape=(count, *v.aval.shape), dtype=v.aval.dtype) for v in carried]
 
-    def index(k: Any) -> Any:
+    def index(k: object) -> Any:
         number = of_dim(loop.hi - 1) - k if loop.is_reversed else of_dim(loop.lo) + k
         return atom_of(number, np.dtype(np.int64))
 

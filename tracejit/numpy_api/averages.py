@@ -32,7 +32,7 @@ def _as_inexact(a: object, dtype: npt.DTypeLike | None = None) -> Tracer:
 
 
 @captures(np.mean, method="mean")
-def mean(a: object, axis: Any = None, dtype: npt.DTypeLike | None = None, out: object = None,
+def mean(a: object, axis: object = None, dtype: npt.DTypeLike | None = None, out: object = None,
          keepdims: object = False, *, where: object = True) -> Any:
     """Return the average."""
     a = _as_inexact(a, dtype)
@@ -82,7 +82,7 @@ def _as_wide(weights: Tracer, a: Tracer, axis: object) -> Tracer:
 
 
 @captures(np.var, method="var")
-def var(a: object, axis: Any = None, dtype: npt.DTypeLike | None = None, out: object = None,
+def var(a: object, axis: object = None, dtype: npt.DTypeLike | None = None, out: object = None,
         ddof: object = 0, keepdims: object = False, *, where: object = True, mean: object = None,
         correction: object = None) -> Any:
     """Return the variance."""

@@ -140,14 +140,14 @@ def full_like(a: object, fill_value: object, dtype: npt.DTypeLike | None = None,
 
 @creates(np.zeros_like)
 def zeros_like(a: object, dtype: npt.DTypeLike | None = None, order: str = "K", subok: bool = True,
-               shape: Any = None) -> Tracer:
+               shape: object = None) -> Tracer:
     """Return zeros of another's shape and dtype."""
     return full_like(a, 0, dtype, order, shape=shape)
 
 
 @creates(np.ones_like)
 def ones_like(a: object, dtype: npt.DTypeLike | None = None, order: str = "K", subok: bool = True,
-              shape: Any = None) -> Tracer:
+              shape: object = None) -> Tracer:
     """Return ones of another's shape and dtype."""
     return full_like(a, 1, dtype, order, shape=shape)
 

@@ -342,7 +342,7 @@ def _as_int(x: object) -> Any:
     return int(np.asarray(x))
 
 
-def _as_word(x: Any) -> Any:
+def _as_word(x: object) -> Any:
     """Return an int of 64 bits without a sign as the one with a sign that has its bits."""
     return (x + 2 ** 63) % 2 ** 64 - 2 ** 63 if isinstance(x, int) else x
 

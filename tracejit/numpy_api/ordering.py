@@ -74,7 +74,7 @@ def median(a: object, axis: object = None, *, keepdims: bool = False) -> Any:
     return np.reshape(result, kept) if keepdims else result
 
 
-def _ordered(a: object, axis: Any) -> tuple[Tracer, tuple[Any, ...]]:
+def _ordered(a: object, axis: object) -> tuple[Tracer, tuple[Any, ...]]:
     """Return the elements sorted along the first axis, and the shape with that axis kept as 1."""
     a = as_tracer(a)
     kept: tuple[Any, ...] = (1,) * len(a.dims)

@@ -32,7 +32,7 @@ __all__ = ["cumprod", "cumsum"]
 
 
 @captures(np.cumsum, method="cumsum")
-def cumsum(a: Any, axis: object = None, dtype: npt.DTypeLike | None = None,
+def cumsum(a: object, axis: object = None, dtype: npt.DTypeLike | None = None,
            out: object = None) -> Any:
     """Return running sums."""
     a, axis = along_axis(in_folded_dtype(np.add, as_tracer(a), dtype, out), c_axis(axis))

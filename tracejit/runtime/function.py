@@ -364,7 +364,7 @@ class WithStates:
         return hash((self.function, self.chosen))
 
 
-def make_function(transform: Any) -> Function:
+def make_function(transform: object) -> Function:
     """Return the callable of a transform."""
     kind = type("Function", (Function,), {"__module__": "tracejit"})
     function: Function = kind()

@@ -162,8 +162,8 @@ class CallRecipe:
     connected: bool
     native: bool
 
-    def __init__(self, function: object, template: Any, operands: Sequence[Any],
-                 wrt: tuple[int, ...], key: Any, refusal: str | None = None) -> None:
+    def __init__(self, function: object, template: object, operands: Sequence[Any],
+                 wrt: tuple[int, ...], key: object, refusal: str | None = None) -> None:
         self.function, self.template, self.wrt = function, template, wrt
         self.arity = len(operands)
         op = getattr(function, "op", None)  # an op type of the user's
@@ -220,7 +220,7 @@ class CallRecipe:
         self.wrt = tuple(reaches)
         self.connected = bool(reaches)
 
-    def _find_pattern(self, data: Sequence[Any], key: Any) -> None:
+    def _find_pattern(self, data: Sequence[Any], key: object) -> None:
         found = _PATTERNS.get(key)
         if found is None:
             specs = _specs_of(data)
@@ -258,7 +258,7 @@ class CallRecipe:
             self.connected = bool(adjoint.reaches)
             self.reads = adjoint.reads if self.connected else ()
 
-    def call(self, *operands: Any) -> Any:
+    def call(self, *operands: object) -> Any:
         """Make the call within a capture."""
         args, kwargs = fill(self.template, iter(operands))
         return invoke(self.function, args, kwargs)

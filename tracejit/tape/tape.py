@@ -372,7 +372,7 @@ class GradientTape(Notes):
 # --- small things -------------------------------------------------------------------------------
 
 
-def _add(cts: dict[int, Any], uid: int, ct: Any) -> None:
+def _add(cts: dict[int, Any], uid: int, ct: object) -> None:
     cts[uid] = cts[uid] + ct if uid in cts else ct
 
 

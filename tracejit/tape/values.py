@@ -210,7 +210,7 @@ class Operand(Recorded):
         x = self._leave()
         return x.copy() if isinstance(x, np.ndarray) else x
 
-    def item(self, *args: Any) -> Any:
+    def item(self, *args: object) -> Any:
         """Return the only element, or the one at an index, as a Python number."""
         return self._leave().item(*args)
 
@@ -329,7 +329,7 @@ def unwrap(x: object) -> Any:
     return x._data if isinstance(x, Operand) else x
 
 
-def constant(value: Any, dtype: npt.DTypeLike | None = None) -> TapeValue:
+def constant(value: object, dtype: npt.DTypeLike | None = None) -> TapeValue:
     """Return a tape value: what a `GradientTape` can watch.
 
     value -- an array, a number, or nested lists of numbers; it is copied

@@ -38,7 +38,7 @@ class Variable(Operand, State):
 
     __slots__ = ("__weakref__", "_name", "_state", "_trainable")
 
-    def __init__(self, value: Any, trainable: bool = True, name: str | None = None,
+    def __init__(self, value: object, trainable: bool = True, name: str | None = None,
                  dtype: npt.DTypeLike | None = None) -> None:
         if is_tracing():
             raise refuse("a variable made inside of a captured function",

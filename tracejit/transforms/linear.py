@@ -331,7 +331,7 @@ class Tangent:
     def _by_tracing(self, specs: Sequence[ArgSpec], structure: Structure,
                     leaves: Sequence[object] | None) -> Program:
         """Make the program by a capture of the call as a whole, tangents included."""
-        def whole(primals: Any, tangents: Any) -> Any:
+        def whole(primals: object, tangents: object) -> Any:
             return self.inline((primals, tangents), {})
 
         if has_one_twice(structure):

@@ -109,7 +109,7 @@ def grad(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True],
          ) -> Callable[[Callable[P, tuple[Any, A]]], Function[P, tuple[Any, A]]]: ...
 
 
-def grad(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
+def grad(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: bool = False, *,
          fp: str = "default", target: str = "cpu") -> Any:
     """Return the function that computes the gradient of a function with a scalar result.
 
@@ -167,8 +167,8 @@ def value_and_grad(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[T
                                  Function[P, tuple[tuple[R, A], Any]]]: ...
 
 
-def value_and_grad(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
-                   fp: str = "default", target: str = "cpu") -> Any:
+def value_and_grad(fn: Callable[..., Any] | None = None, argnums: object = 0,
+                   has_aux: bool = False, *, fp: str = "default", target: str = "cpu") -> Any:
     """Return the function that computes value and gradient in one pass; see `grad`.
 
     fn      -- a function that returns a real scalar, a float of shape () (or, with `has_aux`, a
@@ -294,7 +294,7 @@ def jvp(fn: None = ..., *, fp: Fp = ..., target: Target = ...
 
 
 @hiding_frames
-def jvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any = None, *,
+def jvp(fn: Callable[..., Any] | None = None, primals: object = None, tangents: object = None, *,
         fp: str = "default", target: str = "cpu") -> Any:
     """Return value and tangent of a function: its derivative along a direction.
 
@@ -352,7 +352,7 @@ def vmap(fn: None = ..., in_axes: object = ..., out_axes: object = ..., *, fp: F
          target: Target = ...) -> Callable[[Callable[..., Any]], Function]: ...
 
 
-def vmap(fn: Callable[..., Any] | None = None, in_axes: Any = 0, out_axes: Any = 0, *,
+def vmap(fn: Callable[..., Any] | None = None, in_axes: object = 0, out_axes: object = 0, *,
          fp: str = "default", target: str = "cpu") -> Any:
     """Return the function that maps another over an axis of its arguments.
 
@@ -407,7 +407,7 @@ def jacrev(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True],
            ) -> Callable[[Callable[P, tuple[Any, A]]], Function[P, tuple[Any, A]]]: ...
 
 
-def jacrev(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
+def jacrev(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: bool = False, *,
            fp: str = "default", target: str = "cpu") -> Any:
     """Return the function that computes the Jacobian, in reverse mode: one sweep per result.
 
@@ -464,7 +464,7 @@ def jacfwd(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True],
            ) -> Callable[[Callable[P, tuple[Any, A]]], Function[P, tuple[Any, A]]]: ...
 
 
-def jacfwd(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
+def jacfwd(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: bool = False, *,
            fp: str = "default", target: str = "cpu") -> Any:
     """Return the function that computes the Jacobian, in forward mode: one sweep per argument.
 
@@ -515,7 +515,7 @@ def hessian(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True],
             ) -> Callable[[Callable[P, tuple[Any, A]]], Function[P, tuple[Any, A]]]: ...
 
 
-def hessian(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
+def hessian(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: bool = False, *,
             fp: str = "default", target: str = "cpu") -> Any:
     """Return the function that computes the Hessian of a function with a scalar result.
 
@@ -558,7 +558,7 @@ def hvp(fn: None = ..., *, fp: Fp = ..., target: Target = ...
 
 
 @hiding_frames
-def hvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any = None, *,
+def hvp(fn: Callable[..., Any] | None = None, primals: object = None, tangents: object = None, *,
         fp: str = "default", target: str = "cpu") -> Any:
     """Return the Hessian of a function with a scalar result times a direction.
 
