@@ -55,7 +55,7 @@ class CParameter:
 
 @dataclass(frozen=True, slots=True)
 class CInterface:
-    """What an exported kernel looks like from C.
+    """An exported kernel as it looks from C.
 
     conditions -- what sizes and int arguments must fulfil, each with the message if they do not
     """

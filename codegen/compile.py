@@ -135,7 +135,7 @@ class _NativeLowering(typed_passes.BaseNativeLowering):
 
 
 class _Pipeline(compiler.CompilerBase):
-    """What of Numba's pipeline flat scalar code needs.
+    """The part of Numba's pipeline that flat scalar code needs.
 
     A name has one type everywhere, so types need no SSA form, which takes time that grows with the
     square of the code; LLVM makes its own. Nothing is counted, so nothing needs to be deleted.

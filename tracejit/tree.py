@@ -91,7 +91,7 @@ def _nested(array: Any, nest: int, weak: bool) -> list[Any]:
 
 
 def _parts(x: Any) -> tuple[Any, list[Any]] | None:
-    """Return what distinguishes a node, and its parts; None for a leaf."""
+    """Return the kind of a node, and its parts; None for a leaf."""
     if x is None:
         return (None, [])
     kind = type(x)

@@ -1,4 +1,4 @@
-"""What `ptxas` says of kernels: registers, spills, memory, and the occupancy that follows."""
+"""The report of `ptxas` on kernels: registers, spills, memory, and the occupancy that follows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Resources", "ResourceTable", "find_ptxas", "resources_of"]
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What a kernel takes.
+    """The resources that a kernel takes.
 
     registers                 -- of a thread
     spill_stores, spill_loads -- bytes of registers that a thread has to keep in memory
@@ -41,7 +41,7 @@ class Resources:
 
 
 class ResourceTable(dict[str, Resources]):
-    """What each kernel takes; printed, a table."""
+    """The resources that each kernel takes; printed, a table."""
 
     HEADS = ("kernel", "threads", "registers", "spills", "shared", "local", "occupancy")
 
@@ -72,7 +72,7 @@ def find_ptxas() -> str | None:
 
 def resources_of(program: DeviceProgram, ptx: Mapping[str, str],
                  capability: Capability) -> ResourceTable:
-    """Return what `ptxas` says of every kernel."""
+    """Return the resources that every kernel takes, by `ptxas`."""
     assembler = find_ptxas()
     if assembler is None:
         raise DeviceError("ptxas is not there: pip install nvidia-cuda-nvcc")
@@ -90,7 +90,7 @@ def resources_of(program: DeviceProgram, ptx: Mapping[str, str],
 
 
 def _assemble(assembler: str, path: Path, capability: Capability) -> str:
-    """Return what `ptxas -v` prints."""
+    """Return the output of `ptxas -v`."""
     done = subprocess.run(
         [assembler, "-v", f"-arch=sm_{capability[0]}{capability[1]}", str(path), "-o",
          str(path.with_suffix(".cubin"))], capture_output=True, text=True, check=False)

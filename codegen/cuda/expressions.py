@@ -1,4 +1,4 @@
-"""What a kernel's nodes say of its names: the dtypes of arrays and scalars."""
+"""The names in a kernel's nodes: the dtypes of arrays and scalars."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def _of_libm(name: str) -> Any:
 
 
 def namespace() -> dict[str, Any]:
-    """Return what emitted source calls, by name."""
+    """Return the functions that emitted source calls, by name."""
     names: dict[str, Any] = {
         "cuda": cuda, "inf": math.inf, "nan": math.nan, "imax": maximum, "imin": minimum,
         "abs": abs, "pow": pow_, "erf": math.erf, "erfc": math.erfc, "THREADS": THREADS,

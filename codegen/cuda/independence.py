@@ -64,7 +64,7 @@ class Independence:
         return self._are_apart(every, accesses, v, variables)
 
     def _accesses(self, s: Statement) -> list[Access]:
-        """Return what a statement reads and writes; where a running sum goes is known here."""
+        """Return the reads and writes of a statement; where a running sum goes is known here."""
         found = s.accesses(self.elements, self.buffers)
         return [replace(a, index=s.index) if a.is_write and s.kind == "running" else a
                 for a in found]

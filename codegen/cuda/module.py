@@ -41,7 +41,7 @@ class DeviceSource:
                                   if first <= p.first <= last and p.node.origin.site is not None))
 
     def alone(self) -> Iterator[str]:
-        """Yield what loops of arrays one thread does, since their iterations depend on others.
+        """Yield the loops of arrays that one thread does, since their iterations depend on others.
 
         Of products of matrices, how they are done.
         """

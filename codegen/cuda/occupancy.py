@@ -24,7 +24,7 @@ PARTS = 4
 
 @dataclass(frozen=True, slots=True)
 class ProcessorLimits:
-    """What a multiprocessor has.
+    """The resources of a multiprocessor.
 
     warps, blocks -- how many of each it holds at once
     shared        -- bytes of shared memory
@@ -52,7 +52,7 @@ LIMITS: dict[Capability, ProcessorLimits] = {
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """What a multiprocessor holds of a kernel at once.
+    """The blocks of a kernel that a multiprocessor holds at once.
 
     blocks     -- how many blocks
     warps      -- how many warps they have together

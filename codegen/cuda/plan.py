@@ -19,7 +19,7 @@ __all__ = ["plan_source", "program_of"]
 
 def program_of(kernel: Kernel, emitted: DeviceSource,
                conditions: Sequence[Condition]) -> DeviceProgram:
-    """Return what calls of a kernel need.
+    """Return the data that calls of a kernel need.
 
     conditions -- what must hold of the sizes
     """

@@ -1,4 +1,4 @@
-"""What calls of a program on a device need, as plain data: strings, numbers and dtypes.
+"""The data that calls of a program on a device need, as plain data: strings, numbers and dtypes.
 
 It is all that a call takes of a program besides its `Interface`, and all that an artifact keeps.
 """
@@ -46,7 +46,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class DeviceProgram:
-    """What calls of a program on a device need.
+    """The data that calls of a program on a device need.
 
     source  -- the emitted module: a function per kernel, and the host's `launch`
     plan    -- source of a function `plan` of the shapes of array arguments and the numbers of int

@@ -248,7 +248,7 @@ _HOWS: list[tuple[tuple[type, ...], Callable[[Any, Any], Any]]] = [
 
 
 def _contents(fn: FunctionType) -> Iterator[Any]:
-    """Yield what a function closes over."""
+    """Yield the contents that a function closes over."""
     for cell in fn.__closure__ or ():
         try:
             yield cell.cell_contents
@@ -261,7 +261,7 @@ MAIN = "__main__"
 
 
 def known_module(name: str | None) -> str | None:
-    """Return what a module is called in other processes: in those that are spawned a script is
+    """Return the name of a module in other processes: in those that are spawned a script is
     imported by a name of its own.
     """
     return MAIN if name == "__mp_main__" else name

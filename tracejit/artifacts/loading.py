@@ -281,7 +281,7 @@ _LOADED: dict[str, tuple[int, int]] = {}
 
 def load_runner(m: dict[str, Any], file: Callable[[str], bytes], interface: Interface, *,
                 is_same_device: bool = False) -> Runner:
-    """Return what carries out the program that a manifest and files hold.
+    """Return the runner of the program that a manifest and files hold.
 
     file           -- gives the content of a file by its name
     is_same_device -- whether a device has to have the compute capability that PTX was made for, and

@@ -112,7 +112,7 @@ class InterfaceReader:
 
 
 def _tuples(x: object) -> Any:
-    """Return what was tuples before it was text."""
+    """Return the tuples that a text was made of."""
     return tuple(map(_tuples, x)) if isinstance(x, list) else x
 
 
@@ -121,7 +121,7 @@ def _kinds(text: Any) -> tuple[Kind, ...]:
 
 
 class StoredFailure:
-    """What a status of a stored kernel means."""
+    """The meaning of a status of a stored kernel."""
 
     error: str
     message: str

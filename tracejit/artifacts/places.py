@@ -173,7 +173,7 @@ def _is_named(name: str, main: dict[str, object], x: object) -> bool:
 
 
 def names_of(module: str, main: dict[str, object]) -> dict[str, Any]:
-    """Return what is in a module; `Missing` if it is not imported, and none of ours.
+    """Return the names in a module; `Missing` if it is not imported, and none of ours.
 
     main -- the names of the script that is asked for
     """
@@ -187,7 +187,7 @@ def names_of(module: str, main: dict[str, object]) -> dict[str, Any]:
 
 
 def find_named(name: str, main: dict[str, object]) -> Any:
-    """Return what `module:qualname` names; `Missing` if nothing is."""
+    """Return the object that `module:qualname` names; `Missing` if nothing is."""
     module, _, path = name.partition(":")
     first, *rest = path.split(".")
     found = names_of(module, main).get(first)

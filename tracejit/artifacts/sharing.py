@@ -1,4 +1,4 @@
-"""What of the objects that a program reads is one object, and which functions they lead to."""
+"""Which of the objects that a program reads are one, and the functions that they lead to."""
 
 from __future__ import annotations
 

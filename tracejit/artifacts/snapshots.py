@@ -79,7 +79,7 @@ def save_snapshot(compiled: Keepable, path: Path) -> Path:
 
 
 def _leaf_text(x: object) -> Any:
-    """Return what an array or number is besides its bytes."""
+    """Return the description of an array or number besides its bytes."""
     if is_generator(x):
         raise Unstorable("it draws from a Generator that is no argument, whose state is not the "
                          "file's. Make it an argument")
@@ -244,7 +244,7 @@ def _unpacked(data: bytes) -> dict[str, bytes]:
 
 
 def _content(kind: str, dtype: str, shape: list[int], data: bytes) -> Any:
-    """Return what the function read from outside: an array or a number."""
+    """Return the state that the function read from outside: an array or a number."""
     held = np.dtype(dtype)
     if held.kind not in "biufc" or math.prod(shape) * held.itemsize != len(data):
         raise BadObject("an array is damaged")

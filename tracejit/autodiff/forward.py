@@ -34,7 +34,7 @@ class ForwardSweep(Sweep):
     # --- tangents, of values of the old program ---------------------------------------------------
 
     def read(self, a: Atom) -> Atom:
-        """Return what stands for an operand of the old program."""
+        """Return the stand-in of an operand of the old program."""
         return read_atom(self.env, a)
 
     def has(self, a: Atom) -> bool:

@@ -89,7 +89,7 @@ _REMEDY = ("Ask for the gradient in the same block, or differentiate a function 
 
 
 def _carried_past(xs: Sequence[Value]) -> set[Value]:
-    """Return what open loops carry, inside of the block that each of `xs` belongs to."""
+    """Return the carried values of open loops, inside of the block that each of `xs` belongs to."""
     found: set[Value] = set()
     left = set(xs)
     for scope in reversed(current().builder.scopes[1:]):

@@ -43,7 +43,7 @@ class Residual:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What one loop nest, or one branch, keeps for its way back.
+    """The values that one loop nest, or one branch, keeps for its way back.
 
     stored -- what is stored
     ahead  -- what is read from where the next iteration has something: both names

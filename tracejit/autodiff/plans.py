@@ -93,7 +93,7 @@ def make_plan(nest: ForwardNest, ghosts: Iterable[Value]) -> ResidualPlan:
 
 
 def _recomputed(nest: ForwardNest, given: set[Value], needed: set[Value]) -> set[Value]:
-    """Return what has to be computed again where some values are given."""
+    """Return the equations that have to be computed again where some values are given."""
     found: set[Value] = set()
     pending = list(needed)
     while pending:

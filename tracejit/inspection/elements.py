@@ -1,4 +1,4 @@
-"""What reports are made of: tables, code, pictures; `html.py` and `text.py` draw them.
+"""The elements of reports: tables, code, pictures; `html.py` and `text.py` draw them.
 
 Elements are plain data: nothing here knows of graphs, and a renderer needs to know nothing else.
 """

@@ -78,7 +78,7 @@ class Subject:
 
     @functools.cached_property
     def by_origin(self) -> dict[Value, Value]:
-        """Return what stands now for the values that there were before the passes."""
+        """Return the values that stand now for the values before the passes."""
         found: dict[Value, Value] = {}
         for v in self.names.given:
             for old in origins(v):

@@ -158,12 +158,12 @@ class Builder:
 
     @property
     def known(self) -> Ranges:
-        """Return what is known of integer values."""
+        """Return the facts known of integer values."""
         return self.ranges
 
 
 def equation_key(op: Op, inputs: tuple[Atom, ...], params: Params) -> tuple[Any, ...]:
-    """Return what makes two applications of ops equal."""
+    """Return the key that equal applications of ops share."""
     operands = tuple(a.key if isinstance(a, Literal) else a for a in inputs)
     return (op, operands, tuple((k, _param_key(params[k])) for k in sorted(params)))
 

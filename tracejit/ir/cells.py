@@ -1,4 +1,4 @@
-"""What a cell of a notebook is called, whose code is in no file of the user's."""
+"""The names of notebook cells, of which the code is in no file of the user's."""
 
 from __future__ import annotations
 

@@ -94,17 +94,17 @@ class LoopEqn:
 
     @property
     def carried(self) -> tuple[Value, ...]:
-        """Return what an iteration finds."""
+        """Return the carried values as an iteration finds them."""
         return carried_in(self.body)
 
     @property
     def tested(self) -> tuple[Value, ...]:
-        """Return what the test of a `while_` finds; nothing of a `for_`."""
+        """Return the carried values as the test of a `while_` finds them; nothing of a `for_`."""
         return () if self.test is None else carried_in(self.test)
 
     @property
     def yielded(self) -> tuple[Atom, ...]:
-        """Return what an iteration leaves to the next."""
+        """Return the values that an iteration leaves to the next."""
         return self.body.outputs
 
     @property
@@ -114,7 +114,7 @@ class LoopEqn:
 
     @property
     def results(self) -> tuple[Value, ...]:
-        """Return what is carried out of the last iteration."""
+        """Return the values that the last iteration leaves."""
         return self.eqn.outputs[self.trips:]
 
     @property

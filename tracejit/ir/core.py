@@ -31,7 +31,7 @@ class Literal:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Return what makes two literals the same: dtype and bit pattern."""
+        """Return the key that equal literals share: dtype and bit pattern."""
         return ("literal", self.aval.dtype, self.val.tobytes())
 
     def __repr__(self) -> str:

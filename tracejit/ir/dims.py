@@ -1,4 +1,4 @@
-"""What is done with sizes: products, extremes, quotients, substitution, bounds and proofs."""
+"""Arithmetic of sizes: products, extremes, quotients, substitution, bounds and proofs."""
 
 from __future__ import annotations
 

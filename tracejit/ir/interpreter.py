@@ -90,7 +90,7 @@ def concrete_params(eqn: Eqn, env: Env) -> dict[str, Any]:
 
 
 def prepare(graph: Graph, sizes: Env) -> Callable[..., tuple[Any, ...]]:
-    """Return what `interpret` does as a Python function of the inputs, for known sizes.
+    """Return a graph's interpretation as a Python function of the inputs, for known sizes.
 
     It is for straight-line programs that run often: names are looked up and dims evaluated
     beforehand, and results are not checked against their types.

@@ -119,7 +119,7 @@ class Inline:
 
 @dataclass(frozen=True, slots=True)
 class LogOp:
-    """What is done to a Log: "new", "push" or "pop", and to one that holds a list "of" (made of an
+    """An operation on a Log: "new", "push" or "pop", and to one that holds a list "of" (made of an
     array), "array" (made an array), "read", "add" or "write" (at some place)."""
 
     action: str

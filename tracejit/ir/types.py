@@ -1,4 +1,4 @@
-"""What is known of a value before it runs, as rules ask for it."""
+"""The type of a value before it runs, as rules ask for it."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def free_values(block: Block) -> list[Value]:
 
 
 def read_atom(env: Mapping[Value, Atom | Dim], a: Atom) -> Atom:
-    """Return what stands for an operand."""
+    """Return the value that stands for an operand."""
     if isinstance(a, Literal):
         return a
     b = env.get(a, a)

@@ -1,4 +1,4 @@
-"""What NumPy does with complex numbers that no processor does: order by parts, functions of both.
+"""NumPy's functions of complex numbers that no processor has: order by parts, functions of both.
 
 Complex numbers are compared by their real parts, equal ones by their imaginary parts; a number with
 a NaN in it is equal to none and sorts behind all others.
@@ -87,7 +87,7 @@ _COMPLEX: dict[Any, Callable[..., Any]] = {
 
 
 def _by_kind(ufunc: np.ufunc, of_complex: Callable[..., object]) -> Callable[..., Any]:
-    """Return what captures a ufunc: one way for complex operands, the one before for others."""
+    """Return the capture of a ufunc: one way for complex operands, the one before for others."""
     otherwise = COMPOSITES.get(ufunc, lambda *operands: NotImplemented)
 
     def function(*operands: object) -> Any:
@@ -111,6 +111,6 @@ def place_of_extremum(x: Tracer, largest: bool) -> Any:
 
 
 def order_keys(x: Tracer) -> list[Tracer]:
-    """Return what complex numbers are sorted by, the last of all first."""
+    """Return the keys by which complex numbers are sorted, the last of all first."""
     real, imag = _parts(x)
     return [imag, real, 2 * np.isnan(real).astype(np.int64) + np.isnan(imag)]

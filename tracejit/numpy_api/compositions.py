@@ -162,7 +162,7 @@ INDEXED[np.c_] = lambda parts: np.concatenate(
 
 @captures(np.piecewise)
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: object, **kw: object) -> Any:
-    """Return what each function gives for the elements for which its condition holds."""
+    """Return the results of each function for the elements for which its condition holds."""
     x = as_tracer(x)
     conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
     if len(funclist) == len(conditions) + 1:

@@ -165,14 +165,14 @@ def _flat(*arrays: object) -> list[Tracer]:
 
 @_by_data(np.union1d)
 def union1d(ar1: object, ar2: object) -> Any:
-    """Return what is in one of two arrays or in both, sorted."""
+    """Return the elements in one of two arrays or in both, sorted."""
     return unique(concatenate(_flat(ar1, ar2)))
 
 
 @_by_data(np.intersect1d)
 def intersect1d(ar1: object, ar2: object, assume_unique: bool = False,
                 return_indices: bool = False) -> Any:
-    """Return what is in both of two arrays, sorted."""
+    """Return the elements in both of two arrays, sorted."""
     arrays = _flat(ar1, ar2)
     own: list[Any] = []
     if not assume_unique:
@@ -192,7 +192,7 @@ def intersect1d(ar1: object, ar2: object, assume_unique: bool = False,
 
 @_by_data(np.setdiff1d)
 def setdiff1d(ar1: object, ar2: object, assume_unique: bool = False) -> Any:
-    """Return what is in the first array and not in the second."""
+    """Return the elements in the first array and not in the second."""
     x, y = (ravel(as_tracer(a)) for a in (ar1, ar2))
     x = x if assume_unique else unique(x)
     return taken(x, positions(~np.any(x[:, None] == y, axis=1)))
@@ -200,7 +200,7 @@ def setdiff1d(ar1: object, ar2: object, assume_unique: bool = False) -> Any:
 
 @_by_data(np.setxor1d)
 def setxor1d(ar1: object, ar2: object, assume_unique: bool = False) -> Any:
-    """Return what is in one of two arrays and not in both, sorted."""
+    """Return the elements in one of two arrays and not in both, sorted."""
     arrays = _flat(ar1, ar2)
     joined = concatenate(arrays if assume_unique else [unique(x) for x in arrays])
     ordered = taken(joined, argsort(joined))

@@ -110,7 +110,7 @@ def pad(array: Any, pad_width: object, mode: str = "constant", *, constant_value
 
 
 def _pairs(x: object, ndim: int) -> list[tuple[Any, Any]]:
-    """Return what is given once, for both sides or for each axis as pairs, an axis each."""
+    """Return values given once, for both sides or for each axis as pairs, an axis each."""
     if not isinstance(x, (tuple, list, np.ndarray)):
         return [(x, x)] * ndim
     if isinstance(x[0], (tuple, list, np.ndarray)):

@@ -50,7 +50,7 @@ def single_again(x: np.ndarray, *given: object) -> Any:
 
 
 def all_of(function: Callable[..., object], what: str, a: object, x: Tracer) -> list[Any]:
-    """Return what a function of a matrix gives for each of a stack, in its precision."""
+    """Return the results of a function of a matrix for each of a stack, in its precision."""
     found = over_stacks(function, what, (x, 2))
     return [single_again(r, a) for r in (found if isinstance(found, tuple) else (found,))]
 

@@ -1,4 +1,4 @@
-"""What of `np.fft` is about places alone: the frequencies of a transform, and their order."""
+"""Functions of `np.fft` about places alone: the frequencies of a transform, and their order."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ Number = Tracer | np.float64
 
 @above
 class TracedGenerator:
-    """What stands for a generator of random numbers in a capture.
+    """The stand-in of a generator of random numbers in a capture.
 
     value -- the input that is the address of its state
     """
@@ -378,7 +378,7 @@ def _require_bounds(low: Any, last: Any, kind: np.dtype, endpoint: bool, is_none
 
 
 def _result(drawn: Tracer, shape: Sequence[Dim] | None) -> Tracer:
-    """Return what was drawn as NumPy does: one number as a Python float."""
+    """Return the draws as NumPy does: one number as a Python float."""
     return tracer_of(drawn.value, weak=True) if shape is None else _array(drawn)
 
 

@@ -40,7 +40,7 @@ def _promoted(arrays: Sequence[object]) -> list[Tracer]:
 
 
 def _rows(arrays: object, what: str, *options: object) -> Tracer | None:
-    """Return what holds the arrays to be joined, where a size or data says how many these are.
+    """Return the list of the arrays to be joined, where a size or data says how many these are.
 
     options -- arguments with which they are joined one by one, unless all are None
     """

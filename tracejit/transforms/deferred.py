@@ -53,7 +53,7 @@ class Deferred:
 
     @functools.cached_property
     def transform(self) -> Any:
-        """Return what carries the transform out."""
+        """Return the object that carries the transform out."""
         import tracejit.scipy_api  # noqa: F401  (importing fills the tables)
         from tracejit.trace.ground.own_numpy import keep_numpy
 
@@ -69,7 +69,7 @@ class Deferred:
         return program
 
     def reduce(self, function: Any) -> Any:
-        """Return what `__reduce__` is to return for the function of this transform."""
+        """Return the result of `__reduce__` for the function of this transform."""
         return reduce_function(function, self)
 
     def inline(self, args: Any, kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What changes the code that a transform gives."""
+"""The options that change the code which a transform gives."""
 
 from __future__ import annotations
 

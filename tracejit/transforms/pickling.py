@@ -30,7 +30,7 @@ _OPEN = _Open()
 
 
 def reduce_function(function: Function, transform: Any) -> Any:
-    """Return what `__reduce__` is to return for a transformed function.
+    """Return the result of `__reduce__` for a transformed function.
 
     One that decorates a module's function is found by name. A script's or a notebook's own module
     is another one in a worker, so from there it goes by value as well, where `cloudpickle` is

@@ -41,7 +41,7 @@ def _checked(fn: Callable[..., object],
 
 def _differentiating(name: str, home: str, argnums: object, settings: tuple[object, ...],
                      fp: str, target: str) -> Callable[[Callable[..., Any]], Deferred]:
-    """Return what makes a transform by arguments, which are checked at once."""
+    """Return the maker of a transform by arguments, which are checked at once."""
     def make(fn: Callable[..., object]) -> Deferred:
         argument_places(fn, argnums)
         return Deferred(name, home, fn, settings, Options(fp, target))

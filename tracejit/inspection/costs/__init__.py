@@ -1,1 +1,1 @@
-"""What a graph computes and moves, as formulas in its sizes."""
+"""The flops and traffic of a graph, as formulas in its sizes."""

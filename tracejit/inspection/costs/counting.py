@@ -1,4 +1,4 @@
-"""What a graph computes and moves, as formulas in its sizes: flops, calls, bytes.
+"""The flops and traffic of a graph, as formulas in its sizes: flops, calls, bytes.
 
 `costs_of(graph)` adds up equations. What is counted:
 
@@ -152,7 +152,7 @@ class _Sum:
 
 
 def costs_of(graph: Graph) -> Costs:
-    """Return what a graph computes and moves.
+    """Return the flops and traffic of a graph.
 
     >>> import numpy as np, tracejit
     >>> from tracejit.inspection.costs.counting import costs_of

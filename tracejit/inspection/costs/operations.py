@@ -45,7 +45,7 @@ def operation_of(e: Expression) -> str:
 
 @functools.cache
 def operations_of(template: str) -> Operations:
-    """Return what a template of scalar code computes: `"1.0 / (1.0 + {0} * {0})"`."""
+    """Return the operations in a template of scalar code: `"1.0 / (1.0 + {0} * {0})"`."""
     found = Operations()
     for e in every(template_of(template)):
         operation = operation_of(e)

@@ -1,4 +1,4 @@
-"""What calls of library routines compute and move, from their operands."""
+"""The flops and traffic of calls of library routines, from their operands."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What became of loops: nests after fusion, emitted loops, and their instructions."""
+"""The machine code of loops: nests after fusion, emitted loops, and their instructions."""

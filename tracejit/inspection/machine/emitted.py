@@ -25,7 +25,7 @@ class EmittedLoop(SourcePlace):
 
     @property
     def purpose(self) -> str:
-        """Return what the loop is for."""
+        """Return the purpose of the loop."""
         if isinstance(self.node, Loop) and self.node.nest is not None:
             return "elements"
         if self.node.blocks:

@@ -112,7 +112,7 @@ def instructions_of(text: str, symbol: str, file: str = "") -> Iterator[Instruct
 
 
 def _split(text: str) -> Iterator[str]:
-    """Yield what commas outside of brackets separate."""
+    """Yield the parts that commas outside of brackets separate."""
     depth, start = 0, 0
     for k, c in enumerate(text):
         depth += (c in "({") - (c in ")}")

@@ -200,7 +200,7 @@ class NestReader:
         return NestEquation(label, eqn.op.name, result, eqn.site, role)
 
     def _result(self, s: Statement) -> str:
-        """Return what a statement does with an element."""
+        """Return the use that a statement makes of an element."""
         is_stored = s.buffer is not None and s.buffer.name in self.stored
         if s.kind in ("add", "scatter") and s.combine != "set":
             return f"added to {self._buffer(s)}"

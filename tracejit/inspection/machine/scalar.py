@@ -26,7 +26,7 @@ __all__ = ["read_before_set", "scalar_reasons"]
 
 
 def scalar_reasons(loop: Loop | While, calls: Sequence[str], *, strict: bool) -> list[str]:
-    """Return what keeps an innermost loop from being vectorised, as far as it is known.
+    """Return the reasons that keep an innermost loop from being vectorised, as far as known.
 
     calls  -- the functions that its scalar code calls
     strict -- whether the program was compiled with `fp="strict"`

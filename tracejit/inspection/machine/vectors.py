@@ -42,7 +42,7 @@ class LoopCode:
 
 @dataclass(frozen=True, slots=True)
 class VectorFacts:
-    """What became of a loop of the emitted source.
+    """The machine code of a loop of the emitted source.
 
     A loop around one that runs once, and is gone, counts as innermost.
 

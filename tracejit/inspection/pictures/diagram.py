@@ -118,7 +118,7 @@ def nodes_of(box: Box) -> Iterator[Node]:
 
 
 def diagram_of(graph: Graph, max_nodes: int | None = None) -> Diagram:
-    """Return what is to be drawn of a graph.
+    """Return the diagram to be drawn of a graph.
 
     max_nodes -- how many equations may be drawn one by one: regions that do not fit are one node
                  each, and a longer straight line of code is folded line by line

@@ -1,4 +1,4 @@
-"""What one core of this machine can do: bytes per second from each cache and memory, and flops.
+"""The limits of one core of this machine: bytes per second from each cache and memory, and flops.
 
 Measured once per machine and kept in the cache directory: the triad `a = b + s c` after J. D.
 McCalpin's STREAM (1995), two reads and a write per element, on arrays that fill half of a cache,
@@ -43,7 +43,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one core can do.
+    """The limits of one core.
 
     levels -- caches from the first one on, and memory
     flops  -- flops per second, by dtype

@@ -77,7 +77,7 @@ def _sites(eqns: Sequence[Eqn]) -> tuple[str, ...]:
 
 
 def _role(eqns: Sequence[Eqn]) -> str:
-    """Return what of differentiation equations belong to."""
+    """Return the part of differentiation that equations belong to."""
     backward = [e.of is not None for e in eqns]
     if not backward:
         return ""

@@ -89,7 +89,7 @@ class Symbols:
     # --- definitions ----------------------------------------------------------------------------
 
     def define(self, node: Node) -> None:
-        """Note what a name is set to."""
+        """Note the expression that a name is set to."""
         if not isinstance(node, (Let, Assign)) or node.name in self.fixed:
             return
         e = node.expression

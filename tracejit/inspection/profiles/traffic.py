@@ -1,4 +1,4 @@
-"""What stretches of Loop IR compute and move: numbers from counters, formulas from loop bounds.
+"""The flops and traffic of stretches of Loop IR: numbers from counters, formulas from loop bounds.
 
 Counted are the operations of expressions outside of indices, and per buffer the distinct elements
 that are read and written. Of an array that a nest reads shifted (`u[i]`, `u[i + 1]`) each element
@@ -28,7 +28,7 @@ __all__ = ["Traffic", "count_traffic"]
 
 @dataclass(slots=True)
 class Traffic:
-    """What a row of a profile computes and moves in one call.
+    """The flops and traffic of a row of a profile in one call.
 
     flops, bytes, calls -- numbers
     footprint           -- bytes of memory that it goes over

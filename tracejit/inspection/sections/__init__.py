@@ -1,1 +1,1 @@
-"""What each part of a report says, as elements."""
+"""The parts of a report, as elements."""

@@ -117,7 +117,7 @@ class _BlockWriter:
 
 
 def region_name(eqn: Eqn, k: int) -> str:
-    """Return what a region of an equation is."""
+    """Return the name of a region of an equation."""
     if len(eqn.regions) == 1:
         return "each time"
     lowering = getattr(eqn.op.lowering, "kind", "")

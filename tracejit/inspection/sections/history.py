@@ -16,7 +16,7 @@ ROLES = {"+": "added", "-": "removed"}
 
 
 def history_section(subject: Subject, limit: int) -> Section:
-    """Return what each pass has changed; values keep the names that they had before."""
+    """Return the changes of each pass; values keep the names that they had before."""
     assert subject.traced is not None
     before = subject.traced.program.graph
     names = Names()

@@ -68,7 +68,7 @@ def _parameters(parameters: Sequence[Parameter]) -> str:
 
 
 def resources_section(subject: Subject, limit: int) -> Section:
-    """Return what `ptxas` says of each kernel, or why it says nothing."""
+    """Return the report of `ptxas` on each kernel, or why there is none."""
     capability = subject.capability
     title = f"Resources, for compute capability {capability[0]}.{capability[1]}"
     try:

@@ -119,7 +119,7 @@ def _unfused_table(apart: Iterable[Unfused], limit: int) -> list[Element]:
 
 
 def _apart_text(group: Sequence[Unfused]) -> str:
-    """Return what loops a statement is apart from, all for one reason."""
+    """Return the loops that a statement is apart from, all for one reason."""
     first = group[0]
     shared = f", {first.depth} loop{'s' * (first.depth > 1)} shared" if first.depth else ""
     if first.nest == first.beside:

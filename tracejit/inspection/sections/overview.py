@@ -27,7 +27,7 @@ def overview_section(subject: Subject, limit: int = 0) -> Section:
 
 
 def _facts(subject: Subject) -> list[tuple[str, str]]:
-    """Return what is known so far, by name."""
+    """Return the facts known so far, by name."""
     facts = [("takes", inputs_text(subject.graph.block, subject.names)),
              ("compiled for", _specialised(subject)), ("holds while", _guards(subject)),
              ("equations", _counts(subject))]

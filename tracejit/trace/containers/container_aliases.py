@@ -139,7 +139,7 @@ def refuse_joined_change(x: object) -> None:
 
 def link_branches(names: Sequence[str], new: Sequence[Held],
                   held: Sequence[Sequence[Held]]) -> None:
-    """Note what the new lists and dicts of names may be, after a choice between branches.
+    """Note which old ones the new lists and dicts of names may be, after a choice of branches.
 
     held -- for each name, what each branch left it
     """
@@ -213,7 +213,7 @@ class Turns:
 
     def link(self, new: Sequence[Held], changed: set[int], own_changed: set[int],
              runs: Callable[[], bool]) -> None:
-        """Note what the new lists and dicts of the names may be after the loop.
+        """Note which old ones the new lists and dicts of the names may be after the loop.
 
         changed     -- the ids of those that the loop changed
         own_changed -- the names of which iterations change those that they begin with

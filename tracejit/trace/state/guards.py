@@ -150,7 +150,7 @@ class HeldElements(Condition):
 
     @staticmethod
     def of(x: object) -> HeldElements:
-        """Return what an array or number holds now."""
+        """Return the present contents of an array or number."""
         array = np.asarray(x)
         return HeldElements(type(x), array.dtype.str, array.shape, array.tobytes())
 
@@ -226,7 +226,7 @@ _SEEN_THROUGH = {"numpy", "scipy", "types", "collections", "functools", "string"
 
 
 def _items_in(x: object) -> list[Any] | None:
-    """Return what a container of a known kind holds; None for anything else."""
+    """Return the items of a container of a known kind; None for anything else."""
     for kinds, how in _HOLDERS:
         if isinstance(x, kinds):
             found: list[Any] = how(x)

@@ -28,7 +28,7 @@ __all__ = ["constant_copy", "fix_ints", "known_array", "rests_on_data"]
 
 
 def known_array(x: Any, why: str, *, fixing: bool = True) -> np.ndarray | None:
-    """Return what an array holds at every call that this capture is for; None if data decides.
+    """Return the contents of an array at every call that this capture is for; None if data decides.
 
     why    -- what needs it, which `.why()` tells where a size is fixed for it
     fixing -- whether sizes may be fixed for it

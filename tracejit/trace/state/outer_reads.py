@@ -1,4 +1,4 @@
-"""What functions that are not captured read from outside: guarded, or more than guards hold.
+"""State that functions which are not captured read from outside: guarded, or more than guards hold.
 
 Such a function runs as it is, once, while its caller is captured. Its code says which globals it
 loads and which names it takes of them; each has to be a constant, a function of this kind again, a
@@ -75,7 +75,7 @@ def own_methods(cls: type) -> Iterator[str]:
 
 
 class OuterReads:
-    """What functions that are not captured read from outside, in one capture."""
+    """State that functions which are not captured read from outside, in one capture."""
 
     def __init__(self, captured: Any) -> None:
         self.captured = captured

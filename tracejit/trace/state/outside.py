@@ -73,7 +73,7 @@ class Outside:
         return cls
 
     def entry(self, x: Any, name: str) -> Any:
-        """Return what the class of an object or its bases have under a name; None if nothing.
+        """Return the entry of an object's class or its bases under a name; None if nothing.
 
         That they do is guarded.
         """
@@ -83,7 +83,7 @@ class Outside:
         return self.entry_of(self.class_of(x), name)
 
     def entry_of(self, cls: type, name: str, *behind: type) -> Any:
-        """Return what a class or its bases, or those behind one of them, have under a name."""
+        """Return the entry of a class or its bases, or of the bases behind one, under a name."""
         try:
             found = class_entry(cls, name, *behind)
         except AttributeError:

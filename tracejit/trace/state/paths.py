@@ -68,11 +68,11 @@ class Path:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """Return what makes two paths the same."""
+        """Return the key that equal paths share."""
         return (id(self.root), self.name, token(self.steps))
 
     def read(self) -> Any:
-        """Return what is there now; one of `READING_FAILS` if nothing is."""
+        """Return the present content; one of `READING_FAILS` if nothing is."""
         if isinstance(self.root, CellType):
             content = self.root.cell_contents
         elif isinstance(self.root, Holder):
@@ -98,7 +98,7 @@ class Path:
 
 
 def class_entry(cls: type, name: str, *behind: type) -> Any:
-    """Return what a class or its bases have under a name, as it is; `AttributeError` if nothing.
+    """Return the entry of a class or its bases under a name, as it is; `AttributeError` if nothing.
 
     behind -- the class behind which to begin, as `super` does
     """
@@ -145,7 +145,7 @@ class Leaf:
         self.kind = _kind(self.content)
 
     def read(self) -> Any:
-        """Return what is there now; `LookupError` where it is of another kind, or not there."""
+        """Return the present content; `LookupError` where it is of another kind, or not there."""
         content = self.path.read()
         if _kind(content) != self.kind:
             raise LookupError

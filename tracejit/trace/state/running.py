@@ -27,7 +27,7 @@ from tracejit.trace.state.outer_reads import is_generated
 __all__ = ["RunningCode", "watched"]
 
 class RunningCode:
-    """What ran in one capture that is not captured."""
+    """The code that ran in one capture without being captured."""
 
     def __init__(self, native: Any) -> None:
         self.native = native

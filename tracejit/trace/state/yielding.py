@@ -1,4 +1,4 @@
-"""What a call of a user's generator function gives: a generator that has not begun.
+"""The result of a call of a user's generator function: a generator that has not begun.
 
 A loop over it runs it inside out (`hooks/generator_hooks.py`); it is a generator of Python's, whose
 code is captured, once its items are taken one after another.

@@ -159,7 +159,7 @@ class FlatExpressions:
         return place(load(total), e)
 
     def stable(self, owner: ast.expr, before: Stmts) -> ast.expr:
-        """Return what has the method that is called later; `keeps` compares outer names."""
+        """Return the owner of the method that is called later; `keeps` compares outer names."""
         if isinstance(owner, ast.Name):
             return owner
         if isinstance(owner, ast.Attribute):

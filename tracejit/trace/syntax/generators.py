@@ -114,7 +114,7 @@ class _Former:
         return [*self._give(value, s), *self._with_value(s, constant(None))]
 
     def _give(self, value: ast.expr, s: ast.stmt) -> Stmts:
-        """Return what hands an item on."""
+        """Return the statement that hands an item on."""
         if self.form == "steps":
             return [place(ast.Expr(ast.Yield(value)), s)]
         call = place(hook("each", load(EACH), value), s)
@@ -140,7 +140,7 @@ class _Former:
         return [s]
 
     def _refuse(self, s: ast.stmt) -> None:
-        """Refuse what has no form around a `yield`, or in its statement."""
+        """Refuse syntax that has no form around a `yield`, or in its statement."""
         is_left = self.form != "each"
         if isinstance(s, (ast.If, ast.While, ast.Match, ast.For)):
             parts = [s.iter, s.target] if isinstance(s, ast.For) else [

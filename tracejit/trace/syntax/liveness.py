@@ -18,7 +18,7 @@ __all__ = ["SCOPES", "Changes", "analyse", "local_names", "own_nodes", "read_nam
 
 @dataclass(slots=True)
 class Changes:
-    """What a branch or loop does to names.
+    """The names that a branch or loop changes.
 
     stored  -- the names that it binds
     carried -- those whose value matters to what follows or, in a loop, to the next iteration
@@ -120,7 +120,7 @@ def read_names(node: ast.AST, bound: frozenset[str] = frozenset()) -> set[str]:
 
 def analyse(body: Sequence[ast.stmt], local: set[str],
             shared: Iterable[str] = ()) -> dict[ast.stmt, Changes]:
-    """Return what each `if`, `for`, `while` and choice of a function's body changes.
+    """Return the changes of each `if`, `for`, `while` and choice of a function's body.
 
     shared -- the names of functions around it that it binds by `nonlocal`
     """
@@ -191,7 +191,7 @@ class _Analysis:
         return (live - self._kills(s)) | self._reads(s)
 
     def _note_try(self, s: ast.Try, live: set[str], after: set[str]) -> None:
-        """Note what a `try` binds: all that it reads may matter after its body.
+        """Note the names that a `try` binds: all that it reads may matter after its body.
 
         live -- the names that are read in it or after it
         """
@@ -228,7 +228,7 @@ class _Analysis:
 
     def _note(self, s: ast.stmt, nodes: Sequence[ast.AST], live: set[str],
               after: set[str]) -> None:
-        """Note what a statement changes.
+        """Note the changes of a statement.
 
         live -- the names that matter to anything that is traced after one of its regions
         """

@@ -53,7 +53,7 @@ def _binds(p: ast.pattern) -> bool:
 
 
 def _chain(cases: Sequence[ast.match_case], subject: str) -> Stmts:
-    """Return what cases do, from the first one on that a subject fits."""
+    """Return the bodies of cases, from the first one on that a subject fits."""
     if not cases:
         return []
     case, rest = cases[0], cases[1:]
@@ -77,7 +77,7 @@ def _all(tests: list[ast.expr]) -> ast.expr:
 
 
 def _parts_of(p: ast.pattern, x: ast.expr) -> tuple[list[ast.expr], _Names]:
-    """Return what a pattern asks of a subject, and the names that it binds to parts of it."""
+    """Return the tests of a pattern on a subject, and the names that it binds to its parts."""
     if isinstance(p, ast.MatchValue):
         return [ast.Compare(x, [ast.Eq()], [p.value])], []
     if isinstance(p, ast.MatchSingleton):

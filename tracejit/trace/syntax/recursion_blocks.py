@@ -168,7 +168,7 @@ class Blocks:
 
     def items(self, iterable: ast.expr) -> tuple[
             Stmts, ast.expr, Callable[[ast.expr], ast.expr]]:
-        """Return what is evaluated before a loop, how many items there are, and the k-th."""
+        """Return the iterable evaluated before a loop, the number of its items, and the k-th."""
         name = self.itself.builtin(iterable)
         args = iterable.args if isinstance(iterable, ast.Call) else []
         if name == "range" and 1 <= len(args) <= 2:

@@ -1,1 +1,1 @@
-"""What stands for numbers and arrays in a capture, and the equations that they make."""
+"""The stand-ins of numbers and arrays in a capture, and the equations that they make."""

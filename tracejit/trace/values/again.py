@@ -18,7 +18,7 @@ _PLAIN = tuple(map(type, _OF_NOTHING))
 
 
 def repeatable(iterator: Iterator[object]) -> Callable[[], Iterator[Any]]:
-    """Return what gives the rest of an iterator, as often as it is called.
+    """Return a function that gives the rest of an iterator, as often as it is called.
 
     Of an iterator of which there is no second one the rest can be had once; `Refusal` afterwards.
     """

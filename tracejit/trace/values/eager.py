@@ -32,7 +32,7 @@ class State(Recorded):
 
     @property
     def name(self) -> str:
-        """Return what messages call it."""
+        """Return its name in messages."""
         raise NotImplementedError
 
     def _accept(self, data: object) -> None:

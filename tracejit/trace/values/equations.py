@@ -362,7 +362,7 @@ def _laid_out(ufunc: np.ufunc, result: Tracer, operands: Sequence[object]) -> Tr
 
 
 def _composed(ufunc: np.ufunc, operands: Sequence[Any], dtypes: Sequence[np.dtype]) -> Any:
-    """Return what a ufunc written with others gives, in the dtypes of the ufunc's own loop."""
+    """Return the result of a ufunc written with others, in the dtypes of the ufunc's own loop."""
     given = [_strong(x, t) for x, t in zip(operands, dtypes, strict=False)]
     result = COMPOSITES[ufunc](*given)
     if result is NotImplemented:
@@ -435,7 +435,7 @@ OF_SCALARS: dict[Any, Callable[..., Any]] = {}
 
 
 def of_scalars(ufunc: np.ufunc, *operands: object) -> Any:
-    """Return what an operator, whose operands may be scalars, makes of them."""
+    """Return the result of an operator, whose operands may be scalars."""
     if ufunc in OF_SCALARS:
         result = OF_SCALARS[ufunc](*operands)
         if result is not NotImplemented:

@@ -373,7 +373,7 @@ def check_bounds(d: Dim, size: Dim, axis: int) -> None:
 
 
 def slice_span(s: slice, size: Dim) -> Span:
-    """Return what a slice of an axis shows, with NumPy's clamping."""
+    """Return the span of an axis that a slice shows, with NumPy's clamping."""
     step = s.step if s.step is not None else 1
     if isinstance(step, SymInt):
         step = need_int(step.dim, "the step of a slice")

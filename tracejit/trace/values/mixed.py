@@ -30,7 +30,7 @@ UNBOUNDED = -1
 
 
 class Kind(NamedTuple):
-    """What a number is: a dtype, whether it is Python's own, and how large it may be.
+    """The kind of a number: a dtype, whether it is Python's own, and how large it may be.
 
     bound -- none is larger; `UNBOUNDED` where nobody knows
     """

@@ -137,7 +137,7 @@ _ONE = {"b": (1, 0), "i": (1, 0), "f": (1.0, 0.0), "c": (1j, 0j)}
 
 
 def _zero_division(op: Callable[[object, object], object], kind: str) -> str:
-    """Return what this Python says of a division by zero."""
+    """Return the message of this Python for a division by zero."""
     try:
         op(*_ONE[kind])
     except (ZeroDivisionError, TypeError) as e:
@@ -334,7 +334,7 @@ def _counts(d: Expr) -> bool:
 
 
 def _magnitude(d: Dim, small: set[Value] | None) -> float:
-    """Return what a dim is at most, its sign left out; `LIMIT` where that is not known.
+    """Return the largest magnitude of a dim; `LIMIT` where that is not known.
 
     small -- where int arguments are noted that are taken to be small
     """
@@ -387,7 +387,7 @@ def python_int(x: Any) -> Any:
 
 
 def _lost(x: Lifted, scale: float, rounded_product: Any) -> Any:
-    """Return what a product lost by rounding, exactly: T. J. Dekker, Numerische Mathematik 18."""
+    """Return the rounding error of a product, exactly: T. J. Dekker, Numerische Mathematik 18."""
     splitter = np.float64(134217729.0)
     high = splitter * x - (splitter * x - x)
     low = x - high

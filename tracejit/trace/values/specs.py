@@ -1,4 +1,4 @@
-"""What a capture knows of an argument: dtype and rank, not its sizes."""
+"""The knowledge that a capture has of an argument: dtype and rank, not its sizes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["ArgSpec", "is_spec", "parameter_names", "spec", "spec_of_leaf"]
 
 @dataclass(frozen=True, slots=True)
 class ArgSpec:
-    """What a capture knows of one leaf of the arguments.
+    """The knowledge that a capture has of one leaf of the arguments.
 
     kind  -- "array", "scalar" (a NumPy scalar), "float", "int", "complex", "generator" (of
              random numbers: the address of its state), or "static"
@@ -101,7 +101,7 @@ def spec_of_leaf(x: Any, what: str = "an argument") -> ArgSpec:
 
 
 def parameter_names(fn: Callable[..., object]) -> list[str]:
-    """Return what the positional arguments of a call are called: of a bound method without self."""
+    """Return the names of the positional arguments of a call: of a bound method without self."""
     try:
         parameters = inspect.signature(fn).parameters.values()
     except (TypeError, ValueError):

@@ -26,7 +26,7 @@ __all__ = ["StateTracer"]
 
 @above
 class StateTracer(Tracer, Changing):
-    """What stands for a variable; two of one variable share its cell."""
+    """The stand-in of a variable; two of one variable share its cell."""
 
     variable: Any
 

@@ -29,7 +29,7 @@ class OpenText(str):
     site: Site | None
 
     def as_result(self) -> str:
-        """Return what a function gives that returns the text."""
+        """Return the result of a function that returns the text."""
         self.settle()
         return str.__str__(self)
 
@@ -131,7 +131,7 @@ def _open(text: str, numbers: Iterable[SymInt | Tracer]) -> str:
 
 
 def formatted(value: object, conversion: int, spec: str) -> str:
-    """Return what `{value!conversion:spec}` in an f-string is."""
+    """Return the text of `{value!conversion:spec}` in an f-string."""
     settle(spec)
     if conversion > 0:
         value = write(_CONVERSIONS[chr(conversion)], value)

@@ -33,7 +33,7 @@ __all__ = ["CellPlace", "Lifted", "Tracer", "describe", "scalar_of", "tracer_of"
 
 
 def _compared_with_no_number(x: object, other: object, *, equal: bool) -> Any:
-    """Return what `==` or `!=` with `None` or a text is: element by element of arrays."""
+    """Return the result of `==` or `!=` with `None` or a text: element by element of arrays."""
     if not isinstance(x, Tracer) or x.weak or (other is None and not (x.is_array or x.dims)):
         return equal
     truth = Literal(equal, np.dtype(np.bool_))
