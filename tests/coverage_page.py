@@ -160,7 +160,8 @@ def _is_marked(ufunc: Any) -> bool:
 
 STATUS = ("numpy", "numpy.linalg", "numpy.fft", "scipy.special", "scipy.linalg", "scipy.fft",
           "scipy.stats", "scipy.signal", "scipy.interpolate", "scipy.spatial.distance",
-          "scipy.integrate", "scipy.ndimage", "scipy.optimize", "scipy.sparse")
+          "scipy.integrate", "scipy.ndimage", "scipy.optimize", "scipy.sparse",
+          "scipy.sparse.linalg")
 """The modules of which the page says of every public function whether it is captured."""
 
 

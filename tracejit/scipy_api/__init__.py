@@ -13,6 +13,8 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     interpolators,
     piecewise,
     probability,
+    sparse,
+    sparse_making,
     vector_distributions,
 )
 from tracejit.trace.ground.own_numpy import keep_numpy

@@ -158,7 +158,7 @@ def foreign_method(fn: Any) -> Callable[..., Any] | None:
     return _composed(DISTRIBUTIONS[name][own], fn)
 
 
-def method_of_object(x: object, method: str) -> Callable[..., Any] | None:
+def method_of_object(x: object, method: str) -> partial[Any] | None:
     """Return the capture of a method of one of SciPy's objects, bound to it; None for any other."""
     if not type(x).__module__.startswith("scipy."):
         return None

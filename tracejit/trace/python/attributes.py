@@ -13,7 +13,7 @@ from tracejit.errors import MissingAttribute
 from tracejit.trace.containers.places import UNSET, MaybeUnset, present
 from tracejit.trace.ground.attributes import own_names
 from tracejit.trace.ground.context import current, refuse
-from tracejit.trace.ground.dispatch import SETTERS
+from tracejit.trace.ground.dispatch import SETTERS, method_of_object
 from tracejit.trace.ground.modules import home_of_class
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.python.kinds_of_values import type_of
@@ -50,6 +50,8 @@ def read_attribute(owner: object, name: str, *default: object) -> Any:
         return note_own_names(owner, captured.attribute(owner, name))
     found = captured.entry(owner, name) if _may_run(cls, name) else UNSET
     if isinstance(found, property):
+        if (capture := method_of_object(owner, name)) is not None:
+            return capture()
         getter = captured_function(found.fget)
         if getter is not None and is_generator(found.fget):
             return ABOVE.call_function(found.fget, (owner,), {})

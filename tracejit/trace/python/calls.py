@@ -26,6 +26,7 @@ from tracejit.trace.ground.dispatch import (
     CREATES,
     FUNCTIONS,
     UFUNCS,
+    distribution_of,
     foreign_capture,
     foreign_method,
 )
@@ -109,7 +110,7 @@ def call_function(fn: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
         return call_python(fn, args, kwargs)
     if isinstance(fn, MethodType):
         method = _captured_method(fn)
-        if traced and method is not None:
+        if method is not None and (traced or distribution_of(fn.__self__) is None):
             return naming(method)(*map(as_array_operand, args), **kwargs)
         return call_function(fn.__func__, (fn.__self__, *args), kwargs)
     if isinstance(fn, functools.partial):

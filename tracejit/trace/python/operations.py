@@ -118,7 +118,7 @@ def operate(a: object, b: object, method: str, reflected: str,
         return note_new(result, (a, b)) if made else result
     attempts = [(left, a, b)]
     if right is not None and type(a) is not type(b) and not (
-            isinstance(a, (Tracer, np.ndarray)) and np.ndim(a)) and not (
+            isinstance(a, (Tracer, np.ndarray)) and np.ndim(a) and not _goes_first(b)) and not (
             left is None and _answers(a, method, b)):
         first = issubclass(type(b), type(a))
         attempts.insert(0 if first else 1, (right, b, a))
@@ -128,6 +128,12 @@ def operate(a: object, b: object, method: str, reflected: str,
             if result is not NotImplemented:
                 return result
     return plain(a, b)
+
+
+def _goes_first(x: object) -> bool:
+    """Whether arrays leave operators to one of SciPy's objects, which may be made by a capture."""
+    return isinstance(getattr(x, "__array_priority__", None), float) and (
+        type(x).__module__.startswith(("scipy.", "tracejit.")))
 
 
 def _answers(a: object, method: str, b: object) -> bool:

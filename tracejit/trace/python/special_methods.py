@@ -15,9 +15,12 @@ from tracejit.exact import is_unchanging
 from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dependencies import note_impure
+from tracejit.trace.ground.dispatch import method_of_object
 from tracejit.trace.ground.modules import home_of_class
+from tracejit.trace.ground.source import PACKAGE
 from tracejit.trace.python.users_functions import captured_function
 from tracejit.trace.state.changes import read_deeply, read_unseen, refuse_identity
+from tracejit.trace.values.identities import naming
 from tracejit.trace.values.operands import TracedOperand
 
 __all__ = ["is_generator", "is_plain", "note_lookup", "special_method"]
@@ -32,6 +35,10 @@ def special_method(x: object, name: str) -> Callable[..., Any] | None:
     method = current().captured.entry(x, name)
     if not isinstance(method, FunctionType):
         return None
+    if method.__code__.co_filename.startswith(PACKAGE):
+        return method
+    if (capture := method_of_object(x, name)) is not None:
+        return naming(capture.func)
     if method.__code__.co_flags & CO_GENERATOR:  # runs as it is
         note_impure(method.__qualname__)
         read_unseen(x)

@@ -1,0 +1,325 @@
+"""Sparse matrices of `scipy.sparse`, by coordinates: their products, sums and dense arrays."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.scipy_api.sparse_places import ELEMENTS, Elements, Shape, flat
+from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.dispatch import OBJECTS
+from tracejit.trace.python.attributes import read_attribute
+from tracejit.trace.values.equations import apply, as_operand, cast, same_dim, to_dim
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Tracer
+
+__all__ = ["Sparse", "as_sparse", "is_sparse", "of_dense"]
+
+_OF_OTHERS = frozenset((
+    "data", "indices", "indptr", "coords", "row", "col", "offsets", "nnz", "size", "dtype",
+    "tolil", "todia", "todok", "tobsr", "astype", "conj", "conjugate", "getrow", "getcol",
+    "max", "min", "mean", "power", "real", "imag", "reshape", "resize", "setdiag", "sort_indices",
+    "sum_duplicates", "eliminate_zeros", "nonzero", "count_nonzero", "argmax", "argmin", "H", "A"))
+"""Attributes of SciPy's matrices that one made by a capture has not."""
+_UNEQUAL = "a sparse matrix has another number of elements than of places"
+
+
+class Sparse:
+    """A sparse matrix whose elements may be traced.
+
+    elements -- data, those of one place to be added up, and the rows and columns where they are; an
+                element that does not count is behind the last row and column
+    shape    -- numbers of rows and columns
+    kind     -- format and class: "csr_array", "coo_matrix"
+    """
+
+    __array_priority__ = 10.1  # as SciPy's: an array leaves its operators to them
+
+    def __init__(self, elements: Elements, shape: Shape, kind: str) -> None:
+        self.elements = elements
+        self.shape, self.kind, self.ndim = shape, kind, 2
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """Return the class of SciPy's that the matrix would have."""
+        return getattr(sys.modules["scipy.sparse"], self.kind)
+
+    @property
+    def format(self) -> str:
+        """Return the format that SciPy would keep the matrix in; the elements are the same."""
+        return self.kind.partition("_")[0]
+
+    @property
+    def _is_matrix(self) -> bool:
+        """Whether `*` is the product of matrices."""
+        return self.kind.endswith("_matrix")
+
+    def _in(self, form: str) -> str:
+        return f"{form}_{self.kind.partition('_')[2]}"
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _OF_OTHERS:
+            raise AttributeError(name)
+        raise refuse(f"`{name}` of a sparse matrix that captured code made",
+                     "Use products, sums, `.T`, `.toarray()` and `.diagonal()`, or make the matrix "
+                     "outside")
+
+    @property
+    def T(self) -> Sparse:
+        """The transpose."""
+        data, row, column = self.elements
+        form = {"csr": "csc", "csc": "csr"}.get(self.format, self.format)
+        return Sparse((data, column, row), self.shape[::-1], self._in(form))
+
+    def transpose(self, axes: object = None, copy: bool = False) -> Sparse:
+        """Return the transpose."""
+        return self.T
+
+    def __getitem__(self, key: object) -> Any:
+        """Return an element, or some rows and columns."""
+        found = self.toarray()[key]
+        if not found.ndim:
+            return found
+        if found.ndim != 2:
+            raise refuse("a row or column, as a vector, of a sparse matrix that captured code made",
+                         "Index its .toarray()")
+        return of_dense(found, self._in("csr" if self.format == "coo" else self.format))
+
+    # --- products -------------------------------------------------------------------------------
+
+    def dot(self, other: object) -> Any:
+        """Return the product with a vector or a dense matrix, or with a number."""
+        if is_sparse(other):
+            product = self.dot(as_sparse(other).toarray())
+            return of_dense(product, self._in("csr" if self.format != "csc" else "csc"))
+        x: Any = as_tracer(other)
+        if not x.ndim:
+            return self._scaled(x)
+        if x.ndim > 2:
+            raise refuse("a product of a sparse matrix with an array of more than two axes",
+                         "Reshape the array to a matrix")
+        data, row, column = self.elements
+        if not same_dim(to_dim(self.shape[1]), x.dims[0], "matmul: dimension mismatch"):
+            raise ValueError(f"matmul: dimension mismatch with signature (n,k={self.shape[1]}),"
+                             f"(k={x.shape[0]},m)->(n,m)" if x.ndim == 2 else
+                             f"matmul: dimension mismatch with signature (n,k={self.shape[1]}),"
+                             f"(k={x.shape[0]},)->(n,)")
+        read = x[np.minimum(column, self.shape[1] - 1)]
+        terms = (data if x.ndim == 1 else np.reshape(data, (-1, 1))) * read
+        return _added(terms, row, self.shape[0])
+
+    def __matmul__(self, other: object) -> Any:
+        if not is_sparse(other) and not np.ndim(as_tracer(other)):
+            raise ValueError("Scalar operands are not allowed, use '*' instead")
+        return self.dot(other)
+
+    def __rmatmul__(self, other: object) -> Any:
+        if is_sparse(other):
+            return self.dot(other)
+        x: Any = as_tracer(other)
+        if not x.ndim:
+            raise ValueError("Scalar operands are not allowed, use '*' instead")
+        return np.transpose(self.T.dot(np.transpose(x)))
+
+    def __mul__(self, other: object) -> Any:
+        if self._is_matrix:
+            return self.dot(other)
+        return self.multiply(other)
+
+    def __rmul__(self, other: object) -> Any:
+        if self._is_matrix and np.ndim(as_tracer(other)):
+            return self.__rmatmul__(other)
+        return self.multiply(other)
+
+    def multiply(self, other: object) -> Sparse:
+        """Return the matrix with its elements multiplied by those of a dense array, or a number."""
+        if is_sparse(other):
+            raise refuse("an elementwise product of two sparse matrices",
+                         "Make one of them dense by .toarray()")
+        x: Any = as_tracer(other)
+        if not x.ndim:
+            return self._scaled(x)
+        data, row, column = self.elements
+        n, m = self.shape
+        grid = np.broadcast_to(x, (n, m))
+        read = grid[np.minimum(row, n - 1), np.minimum(column, m - 1)]
+        return Sparse((data * read, row, column), self.shape, self._in("coo"))
+
+    def _of(self, data: object) -> Sparse:
+        return Sparse((data, *self.elements[1:]), self.shape, self.kind)
+
+    def _scaled(self, number: Tracer) -> Sparse:
+        return self._of(self.elements[0] * number)
+
+    def __truediv__(self, other: object) -> Sparse:
+        x: Any = as_tracer(other)
+        if x.ndim:
+            raise refuse("a sparse matrix divided by an array", "Use .multiply with its inverse")
+        return self._of(self.elements[0] / x)
+
+    def __neg__(self) -> Sparse:
+        return self._of(-self.elements[0])
+
+    # --- sums -----------------------------------------------------------------------------------
+
+    def __add__(self, other: object) -> Any:
+        return self._plus(other, 1)
+
+    def __radd__(self, other: object) -> Any:
+        return self._plus(other, 1)
+
+    def __sub__(self, other: object) -> Any:
+        return self._plus(other, -1)
+
+    def __rsub__(self, other: object) -> Any:
+        return (-self)._plus(other, 1)
+
+    def _plus(self, other: object, sign: int) -> Any:
+        """Return the sum with another sparse matrix, or with a dense one, which is dense."""
+        if not is_sparse(other):
+            dense: Any = as_tracer(other)
+            if not dense.ndim:
+                raise NotImplementedError("adding a nonzero scalar to a sparse array is not "
+                                          "supported")
+            return self.toarray() + dense if sign == 1 else self.toarray() - dense
+        more = as_sparse(other)
+        if not all(same_dim(to_dim(self.shape[k]), to_dim(more.shape[k])) for k in (0, 1)):
+            raise ValueError("inconsistent shapes")
+        parts = zip(self.elements, (-more if sign == -1 else more).elements, strict=True)
+        data, row, column = (np.concatenate(pair) for pair in parts)
+        form = "csr" if self.format in ("coo", "dia") and more.format != "dia" else self.format
+        return Sparse((data, row, column), self.shape, self._in("csr" if form == "coo" else form))
+
+    def sum(self, axis: object = None) -> Any:
+        """Return the sum of all elements, or of columns or rows."""
+        data, row, column = self.elements
+        if axis is None:
+            inside = row < self.shape[0]
+            return np.sum(np.where(inside, data, 0))
+        if axis not in (0, 1, -1, -2):
+            raise ValueError("axis out of range")
+        along = axis in (0, -2)
+        total = _added(data, column if along else row, self.shape[1 if along else 0])
+        if self._is_matrix:
+            raise refuse("sums of a sparse matrix by axes, which are of class np.matrix",
+                         "Use csr_array and its like, or A @ np.ones(n)")
+        return total
+
+    def diagonal(self, k: int = 0) -> Any:
+        """Return the elements of the diagonal, or of one beside it."""
+        if k:
+            raise refuse("another diagonal of a sparse matrix than the main one",
+                         "Use np.diagonal(A.toarray(), k)")
+        data, row, column = self.elements
+        count = min(self.shape)
+        return _added(data, np.where(row == column, np.minimum(row, count), count), count)
+
+    def trace(self, offset: int = 0) -> Any:
+        """Return the sum of the diagonal."""
+        return np.sum(self.diagonal(offset))
+
+    # --- other forms ----------------------------------------------------------------------------
+
+    def toarray(self, order: object = None, out: object = None) -> Any:
+        """Return a dense array."""
+        if order is not None or out is not None:
+            raise refuse(".toarray() with order= or out=", "Leave them out")
+        data, row, column = self.elements
+        n, m = self.shape
+        places = np.where(row < n, row * m + column, n * m)
+        return np.reshape(_added(data, places, n * m), (n, m))
+
+    def todense(self, order: object = None, out: object = None) -> Any:
+        """Return a dense array, of `csr_array` and its like."""
+        if self._is_matrix:
+            raise refuse(".todense(), which is of class np.matrix", "Use .toarray()")
+        return self.toarray(order, out)
+
+    def asformat(self, format: str, copy: bool = False) -> Sparse:
+        """Return the same elements: only the format's name is another one."""
+        if format not in ("csr", "csc", "coo", "dia", "bsr"):
+            raise refuse(f"a sparse matrix of format {format}, that captured code made",
+                         "Use csr, csc or coo")
+        return Sparse(self.elements, self.shape, self._in(format))
+
+    def tocsr(self, copy: bool = False) -> Sparse:
+        """Return the same elements, as those of a csr matrix."""
+        return self.asformat("csr")
+
+    def tocsc(self, copy: bool = False) -> Sparse:
+        """Return the same elements, as those of a csc matrix."""
+        return self.asformat("csc")
+
+    def tocoo(self, copy: bool = False) -> Sparse:
+        """Return the same elements, as those of a coo matrix."""
+        return self.asformat("coo")
+
+    def copy(self) -> Sparse:
+        """Return an equal matrix."""
+        return self.asformat(self.format)
+
+
+def _added(terms: Tracer, places: Tracer, count: int | SymInt) -> Any:
+    """Return the sums of terms, along the first axis, whose places are the same."""
+    rest, size = terms.dims[1:], places.dims[0]
+    if terms.dims[0] != size and same_dim(terms.dims[0], size, _UNEQUAL):
+        terms = apply("reshape", terms, shape=(size, *rest))  # equal, written in two ways
+    blank = apply("full", terms.dtype.type(0), shape=(to_dim(count) + 1, *rest))
+    return apply("scatter_add", blank, terms, cast(places, np.int64), axes=(0,), position=0)[:-1]
+
+
+def of_dense(a: Tracer, kind: str) -> Sparse:
+    """Return a dense matrix as a sparse one that has all elements."""
+    if a.ndim != 2:
+        raise refuse(f"a sparse matrix of an array with {a.ndim} axes", "Give a matrix")
+    n, m = a.dims
+    shape: Any = as_operand(n), as_operand(m)
+    row: Any = np.broadcast_to(np.reshape(apply("iota", size=n), (-1, 1)), shape)
+    column: Any = np.broadcast_to(apply("iota", size=m), shape)
+    return Sparse(flat(a, row, column), shape, kind)
+
+
+# --- matrices that SciPy made --------------------------------------------------------------------
+
+
+def is_sparse(x: object) -> bool:
+    """Whether something is a sparse matrix, SciPy's or one that captured code made."""
+    return type(x) is Sparse or (
+        type(x).__module__.startswith("scipy.sparse") and hasattr(x, "format"))
+
+
+def as_sparse(matrix: Any) -> Sparse:
+    """Return a matrix; of one from outside the arrays are read like any others, its shape is fixed.
+    """
+    if type(matrix) is Sparse:
+        return matrix
+    shape = read_attribute(matrix, "_shape")
+    form = matrix.format
+    if len(shape) != 2 or form not in ELEMENTS:
+        raise refuse(f"a sparse array of format {form} with {len(shape)} axes",
+                     "Convert it outside by .tocsr()")
+    return Sparse(ELEMENTS[form](matrix, shape), shape, type(matrix).__name__)
+
+
+def _method(name: str) -> Callable[..., Any]:
+    def capture(matrix: object, *args: object, **kwargs: Any) -> Any:
+        return getattr(as_sparse(matrix), name)(*args, **kwargs)
+
+    return capture
+
+
+def _transposed(matrix: object, *args: object, **kwargs: object) -> Sparse:
+    return as_sparse(matrix).T
+
+
+_METHODS = {name: _method(name) for name in (
+    "dot", "multiply", "toarray", "diagonal", "trace", "sum",
+    "__matmul__", "__rmatmul__", "__mul__", "__rmul__", "__truediv__", "__add__", "__radd__",
+    "__sub__", "__rsub__", "__neg__")} | {"T": _transposed, "transpose": _transposed}
+for _format in ELEMENTS:
+    for _kind in ("array", "matrix"):
+        OBJECTS[f"scipy.sparse.{_format}_{_kind}"] = _METHODS

@@ -1,0 +1,155 @@
+"""`csr_array`, `diags_array`, `spsolve` and their like, of traced elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.scipy_api.sparse import Sparse, as_sparse, is_sparse, of_dense
+from tracejit.scipy_api.sparse_places import Shape, places_of_compressed
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import scipy_captures
+from tracejit.trace.values.equations import apply, as_operand, cast, same_dim, to_dim
+from tracejit.trace.values.known_numbers import need_int
+from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Tracer
+
+__all__: list[str] = []
+
+_OTHER_LENGTH = "the length of a diagonal does not agree with the array's size"
+MOST_UNKNOWNS = 4000
+"""Up to how many unknowns a sparse system is solved as a dense one."""
+
+
+def _maker(form: str, kind: str) -> Callable[..., Sparse]:
+    """Return the capture of a class: of elements with their places, or of a dense array."""
+    whole = f"{form}_{kind}"
+
+    def make(arg1: Any, shape: Shape | None = None, dtype: object = None,
+             copy: bool = False) -> Sparse:
+        if dtype is not None:
+            raise refuse(f"scipy.sparse.{form}_{kind} with dtype=", "Cast the elements")
+        if is_sparse(arg1):
+            given = as_sparse(arg1)
+            return Sparse(given.elements, given.shape, whole)
+        if isinstance(arg1, tuple) and len(arg1) == 2 and isinstance(arg1[1], (tuple, list)):
+            return _of_coordinates(arg1[0], arg1[1], shape, whole)
+        if isinstance(arg1, tuple) and len(arg1) == 3 and form in ("csr", "csc"):
+            return _of_compressed(*arg1, shape, 0 if form == "csr" else 1, whole)
+        if isinstance(arg1, tuple):
+            raise refuse(f"scipy.sparse.{form}_{kind} of these arguments",
+                         "Give (data, (row, column)) and shape=")
+        return of_dense(as_tracer(arg1), whole)
+
+    return make
+
+
+def _whole(shape: Shape | None) -> tuple[Any, Any]:
+    if shape is None:
+        raise refuse("a sparse matrix whose shape follows from its elements' places",
+                     "Give shape=(rows, columns)")
+    rows, columns = shape
+    return rows, columns
+
+
+def _of_coordinates(data: object, places: Sequence[object], shape: Shape | None,
+                    kind: str) -> Sparse:
+    rows, columns = _whole(shape)
+    row, column = (cast(as_tracer(x), np.int64) for x in places)
+    for name, x, count in (("row", row, rows), ("column", column, columns)):
+        _require_inside(name, x, count)
+    return Sparse((as_tracer(data), row, column), (rows, columns), kind)
+
+
+def _require_inside(name: str, places: Tracer, count: int | SymInt) -> None:
+    """Require, in the run, that places are those of a matrix, as SciPy does."""
+    require(np.all((places >= 0) & (places < count)), ValueError,
+            f"{name} index exceeds matrix dimensions, or is negative")
+
+
+def _of_compressed(data: object, indices: object, indptr: object, shape: Shape | None, along: int,
+                   kind: str) -> Sparse:
+    whole = _whole(shape)
+    elements: Any = as_tracer(data)
+    places = places_of_compressed(elements, as_tracer(indices), as_tracer(indptr), whole, along)
+    return Sparse((elements, *places), whole, kind)
+
+
+def _diagonals(diagonals: Any, offsets: Any, shape: Shape | None, kind: str) -> Sparse:
+    """Return the matrix of `diags` and `diags_array`."""
+    if isinstance(offsets, (int, np.integer)):
+        first = diagonals[0] if isinstance(diagonals, (list, tuple)) and np.ndim(
+            as_tracer(diagonals[0])) else diagonals
+        diagonals, offsets = [first], [offsets]
+    starts = [need_int(to_dim(k), "the place of a diagonal") for k in offsets]
+    given = [as_tracer(d) for d in diagonals]
+    if len(given) != len(starts):
+        raise ValueError("Different number of diagonals and offsets.")
+    if shape is None:
+        side = as_operand(given[0].dims[0] + abs(starts[0]))
+        shape = side, side
+    n, m = shape
+    data: list[Any] = []
+    rows: list[Any] = []
+    columns: list[Any] = []
+    for diagonal, k in zip(given, starts, strict=True):
+        top, left = max(-k, 0), max(k, 0)
+        count = min(n - top, m - left)
+        values: Any = diagonal
+        if not values.ndim or values.dims[0] == 1:
+            values = np.broadcast_to(np.reshape(values, (-1,)), (count,))
+        elif not same_dim(values.dims[0], to_dim(count), _OTHER_LENGTH):
+            raise ValueError(f"Diagonal length (index {len(data)}: {values.shape[0]} at offset {k})"
+                             f" does not agree with array size ({n}, {m}).")
+        place: Any = apply("iota", size=values.dims[0])
+        data.append(values)
+        rows.append(place + top)
+        columns.append(place + left)
+    elements = np.concatenate(data), np.concatenate(rows), np.concatenate(columns)
+    return Sparse(elements, (n, m), kind)
+
+
+def diags(diagonals: object, offsets: object = 0, shape: Shape | None = None,
+          format: object = None, dtype: object = None) -> Sparse:
+    """Return the matrix of some diagonals, of class `np.matrix`'s relatives."""
+    return _diagonals(diagonals, offsets, shape, f"{format or 'dia'}_matrix")
+
+
+def diags_array(diagonals: object, /, *, offsets: object = 0, shape: Shape | None = None,
+                format: object = None, dtype: object = None) -> Sparse:
+    """Return the matrix of some diagonals."""
+    return _diagonals(diagonals, offsets, shape, f"{format or 'dia'}_array")
+
+
+def spsolve(A: object, b: object, permc_spec: object = None, use_umfpack: bool = True) -> Any:
+    """Return the solution of a sparse system, found as that of a dense one."""
+    if not is_sparse(A):
+        raise refuse("scipy.sparse.linalg.spsolve of a dense matrix", "Use np.linalg.solve")
+    if is_sparse(b):
+        raise refuse("scipy.sparse.linalg.spsolve with a sparse right side", "Give b.toarray()")
+    matrix, right = as_sparse(A), as_tracer(b)
+    if isinstance(matrix.shape[0], int) and matrix.shape[0] > MOST_UNKNOWNS:
+        raise refuse(f"scipy.sparse.linalg.spsolve of {matrix.shape[0]} unknowns, which would be "
+                     "solved as a dense system", "Use scipy.linalg.solve_banded")
+    current().note("scipy.sparse.linalg.spsolve solves a dense system here, in O(n^3): "
+                   "scipy.linalg.solve_banded is faster where the elements are near the diagonal")
+    dense = matrix.toarray()
+    if right.ndim == 2 and right.dims[1] == 1:
+        return np.reshape(np.linalg.solve(dense, right), (-1,))
+    return np.linalg.solve(dense, right)
+
+
+def issparse(x: object) -> bool:
+    """Whether something is a sparse matrix, one that captured code made included."""
+    return is_sparse(x)
+
+
+scipy_captures("scipy.sparse", {
+    **{f"{form}_{kind}": _maker(form, kind) for form in ("csr", "csc", "coo")
+       for kind in ("array", "matrix")},
+    "diags": diags, "diags_array": diags_array, "issparse": issparse})
+scipy_captures("scipy.sparse.linalg", {"spsolve": spsolve})
