@@ -292,13 +292,13 @@ def is_sparse(x: object) -> bool:
         type(x).__module__.startswith("scipy.sparse") and hasattr(x, "format"))
 
 
-def as_sparse(matrix: Any) -> Sparse:
+def as_sparse(matrix: object) -> Sparse:
     """Return a matrix; of one from outside the arrays are read like any others, its shape is fixed.
     """
     if type(matrix) is Sparse:
         return matrix
     shape = read_attribute(matrix, "_shape")
-    form = matrix.format
+    form = str(read_attribute(matrix, "format"))
     if len(shape) != 2 or form not in ELEMENTS:
         raise refuse(f"a sparse array of format {form} with {len(shape)} axes",
                      "Convert it outside by .tocsr()")

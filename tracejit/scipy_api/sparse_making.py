@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ def _maker(form: str, kind: str) -> Callable[..., Sparse]:
     """Return the capture of a class: of elements with their places, or of a dense array."""
     whole = f"{form}_{kind}"
 
-    def make(arg1: Any, shape: Shape | None = None, dtype: object = None,
+    def make(arg1: object, shape: Shape | None = None, dtype: object = None,
              copy: bool = False) -> Sparse:
         if dtype is not None:
             raise refuse(f"scipy.sparse.{form}_{kind} with dtype=", "Cast the elements")
@@ -79,7 +79,8 @@ def _of_compressed(data: object, indices: object, indptr: object, shape: Shape |
     return Sparse((elements, *places), whole, kind)
 
 
-def _diagonals(diagonals: Any, offsets: Any, shape: Shape | None, kind: str) -> Sparse:
+def _diagonals(diagonals: Iterable[object], offsets: Iterable[object] | int,
+               shape: Shape | None, kind: str) -> Sparse:
     """Return the matrix of `diags` and `diags_array`."""
     if isinstance(offsets, (int, np.integer)):
         first = diagonals[0] if isinstance(diagonals, (list, tuple)) and np.ndim(
@@ -113,14 +114,14 @@ def _diagonals(diagonals: Any, offsets: Any, shape: Shape | None, kind: str) -> 
     return Sparse(elements, (n, m), kind)
 
 
-def diags(diagonals: object, offsets: object = 0, shape: Shape | None = None,
-          format: object = None, dtype: object = None) -> Sparse:
+def diags(diagonals: Iterable[object], offsets: Iterable[object] | int = 0,
+          shape: Shape | None = None, format: object = None, dtype: object = None) -> Sparse:
     """Return the matrix of some diagonals, of class `np.matrix`'s relatives."""
     return _diagonals(diagonals, offsets, shape, f"{format or 'dia'}_matrix")
 
 
-def diags_array(diagonals: object, /, *, offsets: object = 0, shape: Shape | None = None,
-                format: object = None, dtype: object = None) -> Sparse:
+def diags_array(diagonals: Iterable[object], /, *, offsets: Iterable[object] | int = 0,
+                shape: Shape | None = None, format: object = None, dtype: object = None) -> Sparse:
     """Return the matrix of some diagonals."""
     return _diagonals(diagonals, offsets, shape, f"{format or 'dia'}_array")
 
