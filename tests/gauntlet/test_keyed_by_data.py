@@ -1,4 +1,4 @@
-"""Deques, sets and dicts that loops on data fill: their keys are ints, or tuples of ints.
+"""Deques, sets and dicts that loops on data fill: their keys are numbers, or tuples of them.
 
 Values are compared with Python's own run of the program, gradients with central differences; one
 program serves all lengths.
@@ -291,6 +291,24 @@ def none_as_the_default(x):
 
 
 @program
+def keys_of_floats(x):
+    found, t = {}, 0.0
+    for v in x:
+        found[v] = found.get(v, 0.5) + v * v
+    for key, v in found.items():
+        t += key * v
+    return t + found[x[0]] + len(found)
+
+
+@program
+def keys_of_ints_and_floats(x):
+    found = {0.5: x[0], 1: x[-1]}
+    for v in x:
+        found[round(v * 2) / 2] = v
+    return sum(found.values()) + sum(found) + found.get(0.5, 0.1) + found.get(1.0, 0.25)
+
+
+@program
 def keys_that_are_truths(x):
     d = {}
     for v in x:
@@ -392,11 +410,11 @@ def order_of_a_set(x):
     return t
 
 
-def keys_of_floats(x):
-    d = {}
+def set_of_floats(x):
+    s = set()
     for v in x:
-        d[v] = v
-    return sum(d.values())
+        s.add(v)
+    return sum(s)
 
 
 def keys_of_text(x):
@@ -413,7 +431,7 @@ def returned(x):
     return d
 
 
-@pytest.mark.parametrize("f", [order_of_a_set, keys_of_floats, keys_of_text, returned],
+@pytest.mark.parametrize("f", [order_of_a_set, set_of_floats, keys_of_text, returned],
                          ids=lambda f: f.__name__)
 def test_refused_at_the_users_line(f: Callable[..., Any]) -> None:
     with pytest.raises(Refusal, match=r"test_keyed_by_data\.py"):
@@ -445,6 +463,14 @@ def test_a_dict_that_python_knows_stays_pythons() -> None:
 
     with tracejit.config(disable_jit=True):
         assert tracejit.jit(f)(XS[0]) == f(XS[0])
+
+
+def test_a_nan_is_no_key() -> None:
+    """Python looks a NaN up by its identity, which the run does not know."""
+    with tracejit.config(disable_jit=True):
+        found = outcome(tracejit.jit(keys_of_floats), np.array([0.5, np.nan]))
+    assert isinstance(found, ValueError)
+    assert "NaN" in str(found)
 
 
 # --- random sequences -----------------------------------------------------------------------------

@@ -69,8 +69,7 @@ def longstaff_schwartz(spot, sigma, noise):
     return np.exp(-r * dt) * cash.mean()
 
 
-@program(lambda n, rng: (np.linspace(0.02, 0.04, n), np.arange(1, n + 1) * 0.5),
-         refused="a number that only the run knows")
+@program(lambda n, rng: (np.linspace(0.02, 0.04, n), np.arange(1, n + 1) * 0.5))
 def bootstrapped_forward(par, maturities):
     discounts = {}
     annuity = 0.0

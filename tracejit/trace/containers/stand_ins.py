@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NoReturn
 from tracejit.errors import Refusal
 from tracejit.trace.containers.runs import place_in_code
 from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.upward import ABOVE
 
 __all__ = ["StandIn", "StandInRefused", "as_key", "is_made_by_data", "is_walked", "note_use",
            "refused_kind"]
@@ -123,16 +124,22 @@ def is_walked(x: StandIn) -> bool:
     return x.walked > 0
 
 
-def as_key(x: Any) -> Any:
-    """Return a key of numbers: an int, or a tuple of ints."""
+def as_key(x: Any, in_set: bool = False) -> Any:
+    """Return a key of numbers: an int, or a tuple of ints; in a dict, floats as well.
+
+    The order of floats in a set would show in the last bits of their sum.
+    """
     if isinstance(x, tuple) and x:
-        return tuple(map(as_key, x))
+        return tuple(as_key(y, in_set) for y in x)
     kind = getattr(getattr(x, "dtype", None), "kind", None) or type(x).__name__
     if isinstance(x, list) or getattr(x, "is_array", False):
         raise TypeError(f"unhashable type: "
                         f"{'list' if isinstance(x, list) else 'numpy.ndarray'!r}")
-    if kind not in ("i", "u", "b", "int", "bool", "SymInt"):
+    if kind in ("f", "float") and not in_set:
+        ABOVE.require_ours(x == x, ValueError, "a NaN is the key of a dict, which Python looks up "
+                           "by its identity. Test with np.isnan")
+    elif kind not in ("i", "u", "b", "int", "bool", "SymInt"):
         raise StandInRefused(str(refuse(
             f"a set or dict of which data decides what it holds has a key of type {kind}",
-            "Let the keys be ints, or tuples of ints")))
+            "Let the keys be ints, floats (of a dict), or tuples of them")))
     return x

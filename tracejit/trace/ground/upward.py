@@ -42,6 +42,7 @@ class Above:
     count_names: Callable[..., int]
     cast: Callable[..., Any]
     require: Callable[..., None]
+    require_ours: Callable[..., None]
     refuse_choice: Callable[..., Any]
     close_opened: Callable[..., Any]
     diverted: Callable[..., bool]

@@ -157,6 +157,7 @@ class _Keyed(StandIn):
     """What has keys: a set or a dict."""
 
     _names: list[Any]
+    is_set: ClassVar[bool] = False
 
     def on__len__(self) -> Any:
         return len(self._names)
@@ -166,7 +167,7 @@ class _Keyed(StandIn):
 
     def on_place(self, key: object) -> Any:
         """Return which key it is; their number, if it is none."""
-        key = as_key(key)
+        key = as_key(key, self.is_set)
         indexable(self._names)
         place = len(self._names)
         for k in range(len(self._names)):
@@ -183,6 +184,7 @@ class DataSet(_Keyed):
     """A set. The order of its items is that of CPython's hashes, which nothing here gives."""
 
     kind: ClassVar[type] = set
+    is_set: ClassVar[bool] = True
 
     def __init__(self, iterable: Iterable[object] = ()) -> None:
         self._names = []

@@ -59,6 +59,7 @@ def require(holds: object, error: type[Exception], message: str) -> None:
         require_ours(holds, error, message)
 
 
+@above
 def require_ours(holds: object, error: type[Exception], message: str) -> None:
     """Require what Python does not: the error is a refusal, and no `try` catches it."""
     if isinstance(holds, (bool, np.bool_)):
