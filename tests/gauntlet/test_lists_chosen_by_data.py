@@ -321,6 +321,25 @@ def looked_up_in_both(x):
 
 
 @program
+def rows_and_columns(x):
+    rows = [[0.0] * 3 for _ in range(3)]
+    for v in x:
+        rows[int(v * 10) % 3][int(v * 23) % 3] += v
+    return sum(rows[i][j] * (i + 2 * j + 1) for i in range(3) for j in range(3))
+
+
+@program
+def merged_in_turn(x):
+    parts = [[v] for v in x]
+    while len(parts) > 1:
+        a, b, out = parts.pop(0), parts.pop(0), []
+        while a and b:
+            out.append(a.pop(0) if a[0] < b[0] else b.pop(0))
+        parts.append(out + a + b)
+    return sum(v * (k + 1) for k, v in enumerate(parts[0]))
+
+
+@program
 def sorted_slots(x):
     slots = [[x[0] * 0.3], [], []]
     for v in x:

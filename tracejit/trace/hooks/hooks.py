@@ -38,7 +38,7 @@ from tracejit.trace.python.attributes import (
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.python.caught import may_raise, rest_on_sizes
 from tracejit.trace.python.from_generators import some
-from tracejit.trace.python.instances import by_data
+from tracejit.trace.python.instances import by_data, made_list
 from tracejit.trace.python.items import delete_item, get_item, set_item
 from tracejit.trace.python.iterating import begun, iterate
 from tracejit.trace.python.list_functions import unpacked
@@ -297,7 +297,8 @@ class Hooks(RecursionHooks, TryHooks):
                 return self._binary_of_each(op, a, b, found)
         if op == "Mod" and isinstance(a, str):
             return write(binary, op, a, b)
-        return binary(op, a, b)
+        result = binary(op, a, b)
+        return made_list(result) if type(result) is list and result is not a else result
 
     def _binary_of_each(self, op: str, a: object, b: object, choice: Choice) -> Any:
         return with_plain(choice, lambda x: self.binary(
