@@ -454,3 +454,65 @@ def test_batches(f: Program) -> None:
     with tracejit.config(disable_jit=True):
         batch = np.array(ARRAYS[:3])
         assert np.allclose(tracejit.vmap(f)(batch), [f(p) for p in batch], rtol=1e-12)
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+SHAPES: dict[int, Any] = {0: np.sin, 1: np.cos, 2: np.tanh}
+
+
+def by_a_table_of_the_module(x):
+    total = 0.0
+    for v in x:
+        total += SHAPES[int(v * 10) % 3](v) * 2.0
+    return total
+
+
+def by_a_table_of_local_functions(x):
+    def halved(v):
+        return v * 0.5
+
+    table = {-1: halved, 1: lambda v: v * v * x[0]}
+    return sum(table[-1 if v < 0.4 else 1](v) for v in x)
+
+
+def by_a_table_of_texts(x):
+    kinds, total = {0: "square", 1: "line", 7: "none"}, 0.0
+    for v in x:
+        total += v * v if kinds[int(v * 10) % 2] == "square" else -v
+    return total
+
+
+TABLES = (by_a_table_of_the_module, by_a_table_of_local_functions, by_a_table_of_texts)
+POINT = np.array([0.31, 0.72, 0.153, 0.93])
+
+
+@pytest.mark.parametrize("f", TABLES)
+def test_a_dict_is_a_table_of_functions(f: Program) -> None:
+    with tracejit.config(disable_jit=True):
+        value, slope = tracejit.value_and_grad(f)(POINT)
+    np.testing.assert_allclose(value, f(POINT))
+    steps = 1e-6 * np.eye(POINT.size)
+    np.testing.assert_allclose(slope, [(f(POINT + h) - f(POINT - h)) / 2e-6 for h in steps],
+                               rtol=1e-6, atol=1e-8)
+
+
+def test_a_table_of_functions_is_guarded(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tracejit.config(disable_jit=True):
+        traced = tracejit.jit(by_a_table_of_the_module)
+        traced(POINT)
+        monkeypatch.setitem(SHAPES, 0, np.exp)
+        np.testing.assert_allclose(traced(POINT), by_a_table_of_the_module(POINT))
+        monkeypatch.setitem(SHAPES, 3, np.exp)
+        np.testing.assert_allclose(traced(POINT), by_a_table_of_the_module(POINT))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_key_that_is_not_in_the_table_raises(compiled: bool) -> None:
+    def f(x):
+        return {0: np.sin, 2: np.cos}[int(x[0] * 10)](x[1])
+
+    with tracejit.config(disable_jit=not compiled):
+        assert tracejit.jit(f)(np.array([0.25, 1.0])) == np.cos(1.0)
+        with pytest.raises(KeyError):
+            tracejit.jit(f)(np.array([0.15, 1.0]))

@@ -30,6 +30,7 @@ from tracejit.trace.regions.choosing import content_or
 from tracejit.trace.state.changes import CONTAINERS, before_change, call_watched, note_made
 from tracejit.trace.state.running import watched
 from tracejit.trace.values.equations import cast, lift
+from tracejit.trace.values.mixed import Merged
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
 
@@ -56,6 +57,8 @@ def get_item(container: Any, key: Any) -> Any:
             return found
     if _chooses_by_data(container, key):
         return _chosen_item(container, key)
+    if _is_table(container, key):
+        return _chosen_entry(container, key)
     note_use(container)
     if isinstance(container, (list, tuple, dict)) and isinstance(key, Tracer):
         raise refuse(f"a {type(container).__name__} is indexed by a traced value",
@@ -148,6 +151,28 @@ def _chosen_item(container: list[object] | tuple[object, ...], key: object) -> C
                   f"{type(container).__name__} index out of range")
     tag = np.where(tag < 0, tag + n, tag)
     return Choice(tag, items, "", describe_line(find_site()))
+
+
+def _is_table(container: object, key: object) -> bool:
+    """Return whether data decides which function, class or text of a known dict is read."""
+    return type(container) is dict and 0 < len(container) <= MANY_OPTIONS and is_index(key) and (
+        isinstance(key, (SymInt, Tracer)) and not isinstance(key, Merged)) and all(
+        type(k) in (int, bool) for k in container) and all(
+        callable(x) or isinstance(x, str) for x in container.values()) and not (
+        isinstance(key, SymInt) and current().is_known(key.dim))
+
+
+def _chosen_entry(table: dict[int, object], key: object) -> Choice:
+    """Return the content of a dict for a key that data decides."""
+    note_use(table)
+    current().captured.freeze(table)
+    number: Any = cast(lift(key), np.dtype(np.int64))
+    tests = [np.equal(number, int(k)) for k in table]
+    found, tag = tests[0], np.int64(0)
+    for j, test in enumerate(tests[1:], 1):
+        found, tag = np.logical_or(found, test), np.where(test, np.int64(j), tag)
+    ABOVE.require(found, KeyError, "the key is not in the dict")
+    return Choice(tag, tuple([present(x) for x in table.values()]), "", describe_line(find_site()))
 
 
 _QUIET = frozenset((list, tuple, dict, str, bytes, range, np.ndarray))
