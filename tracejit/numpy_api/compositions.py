@@ -71,7 +71,8 @@ def polyder(p: Any, m: int = 1) -> Any:
     """Return a polynomial's derivative, the highest coefficient first."""
     p = as_tracer(p)
     for _ in range(m):
-        p = p[:-1] * iota(p.dims[0] - 1, 1)[::-1]
+        p = p[:-1]
+        p = p * iota(p.dims[0], 1)[::-1]
     return p
 
 

@@ -376,8 +376,9 @@ def linspace(start: object, stop: Any, num: object = 50, endpoint: bool = True,
     n = counted(num, "Number of samples must be non-negative.")
     steps = as_operand(n - 1 if endpoint else n)
     if dims_of(lift(start)) or dims_of(lift(stop)):
-        return _between_arrays(as_tracer(start), as_tracer(stop), n, steps, retstep, dtype, axis,
-                               endpoint)
+        own = dtype_of(lift(start) * 1.0 + lift(stop) * 1.0)  # a Python number leaves float32
+        return _between_arrays(cast(as_tracer(start), own), cast(as_tracer(stop), own), n, steps,
+                               retstep, dtype, axis, endpoint)
     span = stop - start
     step = span / (np.maximum(steps, 1) if not isinstance(steps, int) else steps or 1)
     if axis not in (0, -1):
@@ -398,9 +399,9 @@ def linspace(start: object, stop: Any, num: object = 50, endpoint: bool = True,
 def _between_arrays(start: Tracer, stop: Tracer, n: Dim, steps: int, retstep: bool,
                     dtype: npt.DTypeLike | None, axis: int, endpoint: bool) -> Any:
     """Return evenly spaced arrays between two, along a new axis."""
-    first: Any = start * 1.0
-    last: Any = stop * 1.0
-    step: Any = (last - first) / np.maximum(steps, 1)
+    first: Any = start
+    last: Any = stop
+    step: Any = cast((last - first) / np.maximum(steps, 1), start.dtype)
     places = apply("iota", size=n)
     column: Any = np.reshape(cast(places, step.dtype), (-1, *(1,) * step.ndim))
     result: Any = column * step + first

@@ -237,6 +237,13 @@ def bincount(x: object, weights: object = None, minlength: Any = 0) -> Any:
     a = cast(a, np.int64)
     if current().decide(a.dims[0], "==") is True:
         weights = None  # of nothing NumPy gives ints
+    if weights is not None:
+        given = as_tracer(weights)
+        if given.dtype.kind == "c":
+            raise TypeError(f"Cannot cast array data from {given.dtype!r} to dtype('float64') "
+                            "according to the rule 'safe'")
+        if len(given.dims) != 1 or not same_dim(given.dims[0], a.dims[0]):
+            raise ValueError("The weights and list don't have the same length.")
     require(np.all(a >= 0), ValueError, "'list' argument must have no negative elements")
     size = to_dim(np.maximum(np.max(a, initial=-1) + 1, minlength))
     terms: Any = apply("full", np.int64(1), shape=a.dims) if weights is None else cast(

@@ -141,13 +141,22 @@ def _constant(x: Tracer, count: Dim, value: object, at_end: bool) -> Any:
 
 def _ramp(x: Tracer, count: Dim, end: float, at_end: bool) -> Any:
     """Go from the edge to an end value, in steps that would meet the edge."""
+    if x.dtype.kind not in "fc":
+        return _ramp_of_ints(x, count, end, at_end)
     edge = x[..., -1:] if at_end else x[..., :1]
     i = apply("iota", size=count)
     steps: Any = (i + 1 if at_end else as_operand(count) - i) / as_operand(count)
     found: Any = edge + (end - edge) * steps
-    if at_end or x.dtype.kind in "fc":
-        return cast(found if x.dtype.kind in "fc" else np.trunc(found), x.dtype)
-    return cast(np.trunc(found), x.dtype)
+    return cast(found, x.dtype)
+
+
+def _ramp_of_ints(x: Tracer, count: Dim, end: float, at_end: bool) -> Any:
+    """Go from an end value to the edge by floats that are cut to ints, as `np.linspace` does."""
+    edge: Any = cast(x[..., -1:] if at_end else x[..., :1], np.float64)
+    i = apply("iota", size=count)
+    place: Any = as_operand(count) - 1 - i if at_end else i
+    found = place * ((edge - end) / as_operand(count)) + end
+    return cast(cast(np.floor(found), np.int64) if x.dtype.kind in "iu" else found, x.dtype)
 
 
 def _statistic(fold: Callable[..., object]) -> Side:
@@ -187,6 +196,8 @@ def _pad_widths(pad_width: object, ndim: int) -> list[tuple[Any, Any]]:
     if isinstance(pad_width, (list, tuple, np.ndarray)) and isinstance(
             pad_width[0], (list, tuple, np.ndarray)):
         pairs = [pair(p) for p in pad_width]
+        if len(pairs) not in (1, ndim):
+            raise ValueError(f"{len(pairs)} pairs of widths do not fit an array of {ndim} axes")
         return pairs * ndim if len(pairs) == 1 else pairs
     return [pair(pad_width)] * ndim
 

@@ -36,7 +36,7 @@ from tracejit.trace.values.tracer import Lifted, Tracer, tracer_of
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["as_array", "as_tracer", "of_floats"]
+__all__ = ["as_array", "as_tracer", "double_of_real", "of_floats"]
 
 
 def as_tracer(x: object) -> Tracer:
@@ -334,6 +334,15 @@ def as_python_number(x: object) -> Any:
         x = tracer_of(x.value)
         x.weak = True
     return x
+
+
+def double_of_real(x: object, name: str) -> Tracer:
+    """Return an operand of a function of SciPy's that is captured of reals, as a double."""
+    given = as_tracer(x)
+    if given.dtype.kind == "c":
+        raise refuse(f"{name} of complex numbers cannot be captured",
+                     "Use its real and imaginary parts, or tracejit.register_op")
+    return cast(given, np.float64)
 
 
 def _op_of_reals(name: str) -> Callable[[Any], Any]:

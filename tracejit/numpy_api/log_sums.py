@@ -9,6 +9,7 @@ import numpy as np
 from tracejit.numpy_api.axes import normalize_axes
 from tracejit.numpy_api.elementwise import as_tracer, scipy_special
 from tracejit.ops.calls import stop_gradient
+from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import REDUCTIONS, cast
 
@@ -31,6 +32,12 @@ def logsumexp(a: object, axis: Any = None, b: object = None, keepdims: bool = Fa
 def _log_add_reduce(a: object, axis: object = 0, keepdims: bool = False,
                     dtype: npt.DTypeLike | None = None) -> Any:
     a = as_tracer(a) if dtype is None else cast(a, dtype)
+    if a.dtype.kind == "c":
+        raise TypeError("ufunc 'logaddexp' not supported for the input types, and the inputs could "
+                        "not be safely coerced to any supported types")
+    if a.dtype.kind in "biu" and a.dtype.itemsize < 4:
+        raise refuse(f"np.logaddexp.reduce of {a.dtype} cannot be captured: NumPy computes it in "
+                     "half or single precision", "Convert the array with .astype(float) first")
     if a.ndim == 0:
         return a
     return logsumexp(a, axis, keepdims=keepdims)

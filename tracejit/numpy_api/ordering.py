@@ -13,7 +13,15 @@ from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.selection import indices_along
 from tracejit.numpy_api.shapes import moveaxis
 from tracejit.trace.ground.dispatch import METHODS, captures
-from tracejit.trace.values.equations import apply, as_operand, atom_of, cast, emit, is_weak
+from tracejit.trace.values.equations import (
+    apply,
+    as_operand,
+    atom_of,
+    cast,
+    emit,
+    is_weak,
+    same_dim,
+)
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Lifted, Tracer, tracer_of
@@ -121,6 +129,9 @@ def quantile(a: object, q: object, axis: object = None, *, method: str = "linear
         t = np.where(place < 0, 0.0, t)
         whole = np.clip(whole, 0, last)
     below = whole.astype(np.int64)
+    if method in _AT_PLACES:
+        result = _or_nan(ordered[below], ordered)
+        return np.reshape(result, (*place.shape, *kept)) if keepdims else result
     low, high = ordered[below], ordered[np.minimum(below + 1, last)]
     t = t.reshape((*place.shape, *(1,) * (len(ordered.dims) - 1)))
     if ordered.dtype.kind == "f" and is_python_float(q):
@@ -156,6 +167,9 @@ _PLACES: dict[str, Callable[..., Any]] = {
     "median_unbiased": _between(1 / 3.0, 1 / 3.0), "normal_unbiased": _between(3 / 8.0, 3 / 8.0)}
 """From a method to the place in the order, which begins with 0, for n elements and a fraction:
 R. Hyndman and Y. Fan, Sample quantiles in statistical packages (1996)."""
+
+_AT_PLACES = frozenset({"lower", "higher", "nearest", "inverted_cdf", "closest_observation"})
+"""The methods that give one of the elements, in their own dtype."""
 
 _SHARES: dict[str, Callable[..., Any]] = {
     "midpoint": lambda t, place: np.where(place % 1.0 == 0.0, 0.0, 0.5),
@@ -194,6 +208,8 @@ def interp(x: object, xp: object, fp: object, left: Any = None, right: Any = Non
     if "c" in (x.dtype.kind, xp.dtype.kind):
         raise TypeError("Cannot cast array data from dtype('complex128') to dtype('float64') "
                         "according to the rule 'safe'")
+    if not same_dim(xp.dims[0], fp.dims[0]):
+        raise ValueError("fp and xp are not of the same length.")
     x, xp = cast(x, np.float64), cast(xp, np.float64)
     fp = cast(fp, np.complex128 if fp.dtype.kind == "c" else np.float64)
     n = as_operand(xp.dims[0])

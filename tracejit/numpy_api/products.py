@@ -248,6 +248,9 @@ def _own_labels(t: Tracer, labels: str) -> tuple[Tracer, str]:
         while labels.count(c) > 1:
             i = labels.index(c)
             j = labels.index(c, i + 1)
+            if not same_dim(t.dims[i], t.dims[j]):
+                raise ValueError(f"dimensions in an operand for collapsing index {c!r} don't match "
+                                 f"({t.shape[i]} != {t.shape[j]})")
             t = diagonal(t, 0, i, j)
             labels = labels[:i] + labels[i + 1:j] + labels[j + 1:] + c
     return t, labels

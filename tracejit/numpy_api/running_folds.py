@@ -61,6 +61,8 @@ def cumprod(a: Any, axis: object = None, dtype: npt.DTypeLike | None = None,
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: object = None, append: object = None) -> Any:
     """Return differences of neighbours."""
     a = as_tracer(a)
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n}")
     axis = normalize_axis(axis, len(a.dims))
     edge = tuple(1 if k == axis else as_operand(d) for k, d in enumerate(a.dims))
     parts = [p if p is a or p.dims else broadcast_to(p, edge)
@@ -97,6 +99,10 @@ def gradient(f: object, *varargs: Any, axis: object = None, edge_order: int = 1)
     if edge_order not in (1, 2):
         raise ValueError("'edge_order' greater than 2 not supported")
     axes = normalize_axes(axis, len(f.dims))
+    if isinstance(axis, (tuple, list)):  # in the order in which they are given
+        axes = tuple(normalize_axis(k, len(f.dims)) for k in axis)
+    if len(varargs) not in (0, 1, len(axes)):
+        raise TypeError("invalid number of arguments")
     spacing = list(varargs) * len(axes) if len(varargs) == 1 else list(varargs) or [1.0] * len(axes)
     results = []
     for k, h in zip(axes, spacing, strict=True):

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from tracejit.errors import NotCaptured
-from tracejit.numpy_api.elementwise import as_tracer, of_floats
+from tracejit.numpy_api.elementwise import as_tracer, double_of_real, of_floats
 from tracejit.ops.gamma import digamma, hurwitz, trigamma
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import FOREIGN, scipy_captures
-from tracejit.trace.values.equations import apply, broadcast_dims, cast
+from tracejit.trace.values.equations import apply, broadcast_dims, cast, is_weak
 from tracejit.trace.values.python_numbers import require
 
-__all__ = ["betaln", "gammaln", "in_double", "log_ndtr", "ndtri", "recurrence", "rgamma", "xlog1py",
-           "xlogy"]
+__all__ = ["betaln", "common_dtype", "gammaln", "in_double", "log_ndtr", "ndtri", "recurrence",
+           "rgamma", "xlog1py", "xlogy"]
+
+
+def common_dtype(operands: Iterable[object]) -> np.dtype:
+    """Return the dtype of floats of a result: a Python number leaves float32 as it is."""
+    double = np.dtype(np.float64)
+    own = [as_tracer(x).dtype for x in operands if not is_weak(x)]
+    return np.result_type(*(t if t.kind == "f" else double for t in own or (double,)))
 
 
 def in_double(name: str, function: Callable[..., object]) -> Callable[..., Any]:
@@ -29,7 +36,7 @@ def in_double(name: str, function: Callable[..., object]) -> Callable[..., Any]:
             raise refuse(f"scipy.special.{name} of complex numbers cannot be captured",
                          "Use its real and imaginary parts, or tracejit.register_op")
         broadcast_dims([x.dims for x in given])  # sizes that have to agree are one from here on
-        dtype = np.result_type(*(x.dtype for x in given))
+        dtype = common_dtype(operands)
         result: Any = function(*(cast(x, np.float64) for x in given))
         return result if dtype == np.float64 else cast(result, dtype)
 
@@ -112,7 +119,7 @@ def polygamma(n: object, x: object) -> Any:
     if not 0 <= n <= 20:
         raise refuse(f"scipy.special.polygamma of order {n} cannot be captured",
                      "Orders 0 to 20 are")
-    given: Any = cast(as_tracer(x), np.float64)
+    given: Any = double_of_real(x, "polygamma")
     if n < 2:
         return digamma(given) if n == 0 else trigamma(given)
     require(np.logical_not(np.any(given <= 0.0)), NotCaptured,
@@ -267,7 +274,7 @@ def recurrence(name: str, first: Callable[..., object], step: Callable[..., obje
         if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or not 0 <= n <= 200:
             raise refuse(f"scipy.special.{name} of a degree that is no constant int of 0 to 200 "
                          "cannot be captured", "Pass a Python int")
-        given: Any = cast(as_tracer(x), np.float64)
+        given: Any = double_of_real(x, name)
         before, last = np.ones_like(given), first(given)
         for k in range(1, int(n)):
             before, last = last, step(k, given, last, before)

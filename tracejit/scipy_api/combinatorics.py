@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_tracer, double_of_real
 from tracejit.numpy_api.special import betaln, gammaln, in_double, rgamma
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
@@ -36,14 +36,14 @@ def _refuse_exact(name: str, exact: object) -> None:
                      "Leave it out")
 
 
-def _doubles(*operands: object) -> list[Any]:
-    return [cast(as_tracer(x), np.float64) for x in operands]
+def _doubles(name: str, *operands: object) -> list[Any]:
+    return [double_of_real(x, f"scipy.special.{name}") for x in operands]
 
 
 def comb(N: object, k: object, *, exact: bool = False, repetition: bool = False) -> Any:
     """Return the number of combinations."""
     _refuse_exact("comb", exact)
-    n, count = _doubles(N, k)
+    n, count = _doubles("comb", N, k)
     if repetition:
         none = (count == 0.0) & (n >= 0.0)
         return np.where(none, 1.0, _binom(np.where(none, 1.0, n + count - 1.0), count))[()]
@@ -54,7 +54,7 @@ def comb(N: object, k: object, *, exact: bool = False, repetition: bool = False)
 def perm(N: object, k: object, exact: bool = False) -> Any:
     """Return the number of permutations."""
     _refuse_exact("perm", exact)
-    n, count = _doubles(N, k)
+    n, count = _doubles("perm", N, k)
     valid = (count <= n) & (n >= 0.0) & (count >= 0.0)
     total, some = np.where(valid, n, 1.0), np.where(valid, count, 0.0)
     return np.where(valid, _poch(total - some + 1.0, some), 0.0)[()]
@@ -62,10 +62,13 @@ def perm(N: object, k: object, exact: bool = False) -> Any:
 
 def factorial(n: object, exact: bool = False, extend: str = "zero") -> Any:
     """Return the factorial."""
+    if as_tracer(n).dtype.kind == "c":
+        raise ValueError("In order to use non-integer arguments, you must opt into this by passing "
+                         "extend='complex'.")
     _refuse_exact("factorial", exact)
     if extend != "zero":
         raise refuse("scipy.special.factorial with extend= cannot be captured", "Leave it out")
-    (x,) = _doubles(n)
+    (x,) = _doubles("factorial", n)
     dtype = as_tracer(n).dtype
     inside = x >= 0.0
     value = apply("tgamma", np.where(inside, x, 0.0) + 1.0)
@@ -164,7 +167,7 @@ def _of_degree(name: str) -> Callable[..., Any]:
                 0 <= n <= 200):
             raise refuse(f"scipy.special.{name} of a degree that is no constant int of 0 to 200 "
                          "cannot be captured", "Pass a Python int")
-        return _POLYNOMIALS[name](int(n), *_doubles(*operands))
+        return _POLYNOMIALS[name](int(n), *_doubles(name, *operands))
 
     return capture
 

@@ -8,18 +8,35 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.axes import normalize_axis
-from tracejit.numpy_api.elementwise import as_python_number, as_tracer
+from tracejit.numpy_api.elementwise import as_python_number, as_tracer, double_of_real
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, scipy_captures
-from tracejit.trace.values.equations import cast
+from tracejit.trace.values.equations import cast, same_dim
 from tracejit.trace.values.known_numbers import need_int
+from tracejit.trace.values.python_numbers import require
 
 __all__: list[str] = []
 
 
 def _wide(x: object) -> Any:
     given = as_tracer(x)
-    return given if given.dtype.kind == "f" else cast(given, np.float64)
+    return given if given.dtype.kind == "f" else double_of_real(
+        given, "a distance of scipy.spatial")
+
+
+def _inexact(x: object) -> Any:
+    given = as_tracer(x)
+    return given if given.dtype.kind in "fc" else cast(given, np.float64)
+
+
+def _vectors(*given: object, of_one_length: bool = False) -> list[Any]:
+    """Return vectors; some distances do not repeat the one element of another vector."""
+    found = [_wide(x) for x in given]
+    if any(len(x.dims) != 1 for x in found):
+        raise ValueError("Input vector should be 1-D.")
+    if of_one_length and not all(same_dim(x.dims[0], found[0].dims[0]) for x in found[1:]):
+        raise ValueError("vectors of different lengths have no distance")
+    return found
 
 
 def _euclidean(d: np.ndarray) -> Any:
@@ -79,15 +96,25 @@ def _of_two(name: str) -> Callable[..., Any]:
     function = METRICS[name]
 
     def capture(u: object, v: object) -> Any:
-        x, y = _wide(u), _wide(v)
-        if len(x.dims) != 1 or len(y.dims) != 1:
-            raise ValueError("Input vector should be 1-D.")
+        x, y = _vectors(u, v, of_one_length=name in ("cosine", "correlation"))
+        if name == "euclidean":
+            _require_finite(x - y)
+        elif name == "canberra":  # SciPy leaves out what is NaN
+            known = ~(np.isnan(x) | np.isnan(y))
+            x, y = np.where(known, x, 0.0), np.where(known, y, 0.0)
         return as_python_number(function(x, y)) if name in _PLAIN else function(x, y)
 
     def minkowski(u: object, v: object, p: object = 2) -> Any:
-        return as_python_number(function(_wide(u), _wide(v), p))
+        x, y = _vectors(u, v)
+        _require_finite(x - y)
+        found = function(x, y, p)
+        return as_python_number(found) if isinstance(p, (int, float)) and p == 2 else found
 
     return minkowski if name == "minkowski" else capture
+
+
+def _require_finite(x: np.ndarray) -> None:
+    require(np.all(np.isfinite(x)), ValueError, "array must not contain infs or NaNs")
 
 
 def _metric(metric: object, kwargs: dict[str, object]) -> Callable[..., Any]:
@@ -106,6 +133,10 @@ def cdist(XA: object, XB: object, metric: object = "euclidean", *, out: None = N
     if out is not None:
         raise refuse("scipy.spatial.distance.cdist with out= cannot be captured", "Leave it out")
     x, y = _wide(XA), _wide(XB)
+    if len(x.dims) != 2 or len(y.dims) != 2:
+        raise ValueError("XA and XB must be 2-dimensional arrays.")
+    if not same_dim(x.dims[1], y.dims[1]):
+        raise ValueError("XA and XB must have the same number of columns (i.e. feature dimension.)")
     return _metric(metric, kwargs)(x[:, None, :], y[None, :, :])
 
 
@@ -113,7 +144,9 @@ def pdist(X: object, metric: object = "euclidean", *, out: None = None, **kwargs
     """Return the distances between the rows of a matrix, each pair once."""
     if out is not None:
         raise refuse("scipy.spatial.distance.pdist with out= cannot be captured", "Leave it out")
-    x = _wide(X)
+    x = cast(_wide(X), np.float64)
+    if len(x.dims) != 2:
+        raise ValueError(f"A 2-dimensional array must be passed. (Shape was {x.shape}).")
     i, j = FUNCTIONS[np.triu_indices](x.shape[0], 1)
     return _metric(metric, kwargs)(x[i], x[j])
 
@@ -123,7 +156,7 @@ def pdist(X: object, metric: object = "euclidean", *, out: None = None, **kwargs
 
 def simpson(y: object, x: object = None, *, dx: object = 1.0, axis: int = -1) -> Any:
     """Return an integral by Simpson's rule, of an odd number of points."""
-    values = _wide(y)
+    values = _inexact(y)
     moved: Any = np.moveaxis(values, normalize_axis(axis, len(values.dims)), -1)
     n = as_tracer(moved).dims[-1]
     odd = need_int(n, "the number of points of Simpson's rule") % 2
@@ -144,12 +177,12 @@ def simpson(y: object, x: object = None, *, dx: object = 1.0, axis: int = -1) ->
 def cumulative_trapezoid(y: object, x: object = None, dx: object = 1.0, axis: int = -1,
                          initial: object = None) -> Any:
     """Return running integrals by the trapezoidal rule."""
-    values = _wide(y)
+    values = _inexact(y)
     moved: Any = np.moveaxis(values, normalize_axis(axis, len(values.dims)), -1)
     h: Any = dx if x is None else np.diff(_wide(x))
     found: Any = np.cumsum(0.5 * h * (moved[..., 1:] + moved[..., :-1]), axis=-1)
     if initial is not None:
-        found = np.concatenate([0.0 * found[..., :1] + initial, found], axis=-1)
+        found = np.concatenate([0.0 * moved[..., :1] + initial, found], axis=-1)
     return np.moveaxis(found, -1, axis)
 
 
@@ -176,7 +209,8 @@ def rosen_der(x: object) -> Any:
 scipy_captures("scipy.spatial.distance", {
     **{name: _of_two(name) for name in METRICS},
     "mahalanobis": lambda u, v, VI: _mahalanobis(_wide(u), _wide(v), VI),
-    "seuclidean": lambda u, v, V: as_python_number(_seuclidean(_wide(u), _wide(v), V)),
+    "seuclidean": lambda u, v, V: as_python_number(_seuclidean(*_vectors(
+        u, v, V, of_one_length=True))),
     "cdist": cdist, "pdist": pdist})
 scipy_captures("scipy.integrate", {
     "trapezoid": trapezoid, "simpson": simpson, "cumulative_trapezoid": cumulative_trapezoid})

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.numpy_api.special import in_double
+from tracejit.numpy_api.elementwise import as_tracer, double_of_real
+from tracejit.numpy_api.special import common_dtype, in_double
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import apply, cast
@@ -122,10 +122,8 @@ def zeta(x: object, q: object = None) -> Any:
 
 
 def _double(function: Callable[..., Any], *operands: object) -> Any:
-    given = [as_tracer(v) for v in operands]
-    dtype = np.result_type(*(v.dtype if v.dtype.kind == "f" else np.float64 for v in given))
-    result = function(*(cast(v, np.float64) for v in given))
-    return cast(result, dtype)
+    result = function(*(cast(as_tracer(v), np.float64) for v in operands))
+    return cast(result, common_dtype(operands))
 
 
 # --- degrees, and small differences -------------------------------------------------------------
@@ -162,7 +160,7 @@ def softplus(x: object) -> Any:
 def diric(x: object, n: int) -> Any:
     """Return the periodic sinc function."""
     given: Any = as_tracer(x)
-    given = given if given.dtype.kind == "f" else cast(given, np.float64)
+    given = given if given.dtype.kind == "f" else double_of_real(given, "diric")
     if not isinstance(n, (int, np.integer)) or n <= 0:
         raise refuse("scipy.special.diric of a number that is no constant int above 0 cannot be "
                      "captured", "Pass a Python int")

@@ -1,4 +1,4 @@
-"""Functions of matrices and filters as strangers call them: by place, on odd shapes and dtypes.
+"""Functions of NumPy and SciPy as strangers call them: by place, on odd shapes and dtypes.
 
 NumPy and SciPy themselves are the oracle of value, dtype and error, on operands of several dtypes
 and layouts, and central differences of the gradient.
@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.integrate
 import scipy.linalg
 import scipy.ndimage
 import scipy.signal
+import scipy.spatial.distance
+import scipy.special
 from oracles import assert_close, numeric_gradient
 
 import tracejit
@@ -68,6 +71,27 @@ PROGRAMS: list[tuple[str, Callable[[Any], Any], np.ndarray]] = [
     ("smoothed", lambda x: scipy.signal.savgol_filter(x, 5, 2), V),
     ("valid in both axes", lambda x: scipy.signal.convolve(x, np.ones((2, 2)), "valid"), M),
     ("filled", lambda x: scipy.signal.convolve2d(x, np.ones((2, 2)) / 2, fillvalue=2.5), M),
+    ("axes in their order", lambda x: np.gradient(x, 0.5, 2.0, axis=(1, 0)), M),
+    ("too many spacings", lambda x: np.gradient(x, 0.5, 2.0, 3.0), M),
+    *((f"quantile {m}", lambda x, m=m: np.quantile(x, [0.2, 0.7], method=m), V)
+      for m in ("lower", "nearest", "inverted_cdf", "closest_observation")),
+    ("ramp", lambda x: np.pad(x, (2, 3), mode="linear_ramp", end_values=(1, -2)), V),
+    ("pairs that do not fit", lambda x: np.pad(np.stack([x, x]), ((1, 2), (0, 1)), "edge"), M),
+    ("nodes and values", lambda x: np.interp(0.4, [0.0, 1.0], x), V),
+    ("between arrays", lambda x: np.linspace(x, 1.0, 4), V),
+    ("weights of numbers", lambda x: np.bincount(np.arange(9) // 2, weights=x), V),
+    ("diagonal of a matrix", lambda x: np.einsum("ii->i", x), A),
+    ("differences of order -1", lambda x: np.diff(x, n=-1), V),
+    ("derivatives of a polynomial", lambda x: np.polyder(x[:2], 2), V),
+    ("integral", lambda x: scipy.integrate.simpson(x, dx=0.5), V),
+    ("running integral", lambda x: scipy.integrate.cumulative_trapezoid(x, initial=0), V),
+    *((f"distance {n}", lambda x, n=n: getattr(scipy.spatial.distance, n)(x, np.arange(9.0) + 1), V)
+      for n in ("euclidean", "cosine", "correlation", "cityblock", "canberra", "sqeuclidean")),
+    ("pairs of rows", lambda x: scipy.spatial.distance.pdist(x), M),
+    ("rows of two", lambda x: scipy.spatial.distance.cdist(x, np.ones((2, 3))), M),
+    ("combinations", lambda x: scipy.special.comb(np.abs(x) + 3, 2), V),
+    ("polynomial of a degree", lambda x: scipy.special.eval_legendre(3, x), V),
+    ("loss with a number", lambda x: scipy.special.huber(0.5, x), V),
     ("neighbours", lambda x: scipy.ndimage.correlate1d(x, [-0.3, 0.5, -2.2]), V),
     ("means", lambda x: scipy.ndimage.uniform_filter1d(x, 3), V),
     ("modes of axes", lambda x: scipy.ndimage.gaussian_filter(x, 0.8, mode=["wrap", "nearest"]), M),
@@ -75,7 +99,8 @@ PROGRAMS: list[tuple[str, Callable[[Any], Any], np.ndarray]] = [
 
 UNLIKE = {("logarithm", "zero"), ("logarithm", "negative"), ("means", "NaN"),
           ("pinv of many rconds", "NaN"), ("lower by place", "negative"),
-          ("overwritten by place", "negative")}
+          ("overwritten by place", "negative"), ("distance canberra", "int64"),
+          ("distance correlation", "one row")}
 """Where SciPy's own way of computing shows: a band that is not definite is solved here, say."""
 
 
@@ -93,7 +118,7 @@ def _outcome(function: Callable[[Any], Any], x: np.ndarray) -> Any:
         return function(x)
     except tracejit.Refusal:
         return None
-    except (ValueError, ArithmeticError, LookupError, RuntimeError) as error:
+    except (ValueError, TypeError, ArithmeticError, LookupError, RuntimeError) as error:
         return error
 
 
@@ -145,7 +170,7 @@ def test_its_gradient_is_that_of_differences(name: str) -> None:
 
     try:
         function(x.copy())
-    except ValueError:
+    except (ValueError, TypeError):
         return
     with tracejit.config(disable_jit=True):
         try:
