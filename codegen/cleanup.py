@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from tracejit.codegen.loop_expressions import replaced
+from tracejit.codegen.expression_edits import replaced
 from tracejit.codegen.loop_ir import (
     Assign,
     Do,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from tracejit.codegen.elements import is_array
+from tracejit.codegen.expression_edits import call
 from tracejit.codegen.frame import KernelFrame
 from tracejit.codegen.libraries import bind_draws
-from tracejit.codegen.loop_expressions import ZERO, Array, Expression, Load, Word, call
+from tracejit.codegen.loop_expressions import ZERO, Array, Expression, Load, Word
 from tracejit.codegen.loop_ir import Do
 from tracejit.codegen.scalar_code import ScalarCode
 from tracejit.ir.core import Atom, Eqn, Value

@@ -7,19 +7,9 @@ from contextlib import ExitStack
 
 from tracejit.codegen.buffers import loop_vars
 from tracejit.codegen.elements import is_array
+from tracejit.codegen.expression_edits import call, literal, plus
 from tracejit.codegen.frame import KernelFrame
-from tracejit.codegen.loop_expressions import (
-    ZERO,
-    Bin,
-    Expression,
-    InRange,
-    Select,
-    Unary,
-    Var,
-    call,
-    literal,
-    plus,
-)
+from tracejit.codegen.loop_expressions import ZERO, Bin, Expression, InRange, Select, Unary, Var
 from tracejit.codegen.loop_ir import Let, Loop
 from tracejit.codegen.prints import Prints
 from tracejit.codegen.scalar_code import ScalarCode

@@ -11,18 +11,9 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from tracejit.codegen.expression_edits import call, is_name, literal
 from tracejit.codegen.frame import KernelFrame
-from tracejit.codegen.loop_expressions import (
-    I64,
-    ZERO,
-    Bin,
-    Cast,
-    Expression,
-    Var,
-    call,
-    is_name,
-    literal,
-)
+from tracejit.codegen.loop_expressions import I64, ZERO, Bin, Cast, Expression, Var
 from tracejit.codegen.loop_ir import Assign, If, Let, Origin
 from tracejit.codegen.scalar_code import ScalarCode
 from tracejit.codegen.statements import Statement

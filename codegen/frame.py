@@ -14,8 +14,9 @@ import numpy as np
 
 from tracejit.codegen.buffers import Buffer, Buffers
 from tracejit.codegen.elements import Elements, Idx
+from tracejit.codegen.expression_edits import call, integer, is_name
 from tracejit.codegen.labels import label_copies, label_values
-from tracejit.codegen.loop_expressions import I64, ZERO, Expression, Var, call, integer, is_name
+from tracejit.codegen.loop_expressions import I64, ZERO, Expression, Var
 from tracejit.codegen.loop_ir import NOWHERE, If, Let, Node, Origin, Return
 from tracejit.codegen.names import MADE_OF_NAMES, is_numbered
 from tracejit.codegen.reserved import reserved_names

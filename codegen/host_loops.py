@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tracejit.codegen.elements import Guard
+from tracejit.codegen.expression_edits import call, integer
 from tracejit.codegen.folds import Folds
 from tracejit.codegen.frame import KernelFrame
-from tracejit.codegen.loop_expressions import (
-    ZERO,
-    All,
-    Bin,
-    Expression,
-    Select,
-    Unary,
-    call,
-    integer,
-)
+from tracejit.codegen.loop_expressions import ZERO, All, Bin, Expression, Select, Unary
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node
 from tracejit.codegen.nests import BLOCK, write_loop
 from tracejit.codegen.scalar_code import ScalarCode

@@ -10,17 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tracejit.codegen.context import INTERRUPTED
-from tracejit.codegen.loop_expressions import (
-    I64,
-    ZERO,
-    Bin,
-    Expression,
-    Extent,
-    Var,
-    call,
-    integer,
-    known_integer,
-)
+from tracejit.codegen.expression_edits import call, integer, known_integer
+from tracejit.codegen.loop_expressions import I64, ZERO, Bin, Expression, Extent, Var
 from tracejit.codegen.loop_ir import NOWHERE, If, Loop, Node, Return, While, children
 
 __all__ = ["poll_loops"]

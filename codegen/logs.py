@@ -10,6 +10,7 @@ import numpy as np
 
 from tracejit.codegen.buffers import Buffer
 from tracejit.codegen.elements import is_array
+from tracejit.codegen.expression_edits import call, integer, known_integer, plus
 from tracejit.codegen.frame import KernelFrame
 from tracejit.codegen.loop_expressions import (
     I64,
@@ -21,10 +22,6 @@ from tracejit.codegen.loop_expressions import (
     Load,
     Var,
     Word,
-    call,
-    integer,
-    known_integer,
-    plus,
 )
 from tracejit.codegen.loop_ir import Assign, If, Loop, Node, Return, Store, every_node
 from tracejit.codegen.nests import Nests

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tracejit.codegen.expression_edits import every
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_expressions import (
     BOOL,
@@ -19,7 +20,6 @@ from tracejit.codegen.loop_expressions import (
     Expression,
     Load,
     Var,
-    every,
     promoted,
 )
 from tracejit.codegen.loop_ir import (

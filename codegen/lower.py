@@ -19,12 +19,13 @@ from tracejit.codegen.cleanup import drop_unread, inline_once
 from tracejit.codegen.control import ControlFlow
 from tracejit.codegen.effects import Effects
 from tracejit.codegen.elements import is_array
+from tracejit.codegen.expression_edits import integer
 from tracejit.codegen.frame import KernelFrame
 from tracejit.codegen.interrupts import poll_loops
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.liveness import Liveness
 from tracejit.codegen.logs import Logs, bind_scopes
-from tracejit.codegen.loop_expressions import I64, ZERO, Load, Var, integer
+from tracejit.codegen.loop_expressions import I64, ZERO, Load, Var
 from tracejit.codegen.loop_ir import Let, Node, Origin, Return, Store
 from tracejit.codegen.loop_verifier import verify_kernel
 from tracejit.codegen.memory import BufferMemory
@@ -39,16 +40,7 @@ from tracejit.codegen.statements import Statement
 from tracejit.codegen.storage import choose_storage
 from tracejit.codegen.target import CPU, Target
 from tracejit.ir.core import Block, Eqn, Graph, Value
-from tracejit.ir.lowering import (
-    Contract,
-    Effect,
-    Index,
-    Library,
-    LogOp,
-    Native,
-    Pointwise,
-    Region,
-)
+from tracejit.ir.lowering import Contract, Effect, Index, Library, LogOp, Native, Pointwise, Region
 
 __all__ = ["lower_for", "lower_graph"]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from tracejit.codegen.expression_edits import call, integer
 from tracejit.codegen.frame import KernelFrame
-from tracejit.codegen.loop_expressions import Bin, Expression, Word, call, integer
+from tracejit.codegen.loop_expressions import Bin, Expression, Word
 from tracejit.codegen.loop_ir import Do, If, Node
 from tracejit.codegen.nests import Nests
 from tracejit.codegen.products import WORTHWHILE, as_product, product_sizes

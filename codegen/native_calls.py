@@ -3,19 +3,9 @@
 from __future__ import annotations
 
 from tracejit.codegen.elements import is_array
+from tracejit.codegen.expression_edits import call, integer
 from tracejit.codegen.frame import KernelFrame
-from tracejit.codegen.loop_expressions import (
-    ONE,
-    ZERO,
-    Array,
-    Bin,
-    Expression,
-    Load,
-    Var,
-    Word,
-    call,
-    integer,
-)
+from tracejit.codegen.loop_expressions import ONE, ZERO, Array, Bin, Expression, Load, Var, Word
 from tracejit.codegen.loop_ir import Assign
 from tracejit.codegen.native import bind_native
 from tracejit.codegen.scalar_code import ScalarCode

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from tracejit.codegen.context import INTERRUPTED
+from tracejit.codegen.expression_edits import call, integer
 from tracejit.codegen.frame import KernelFrame
 from tracejit.codegen.kernel import Shown
-from tracejit.codegen.loop_expressions import ZERO, Bin, call, integer
+from tracejit.codegen.loop_expressions import ZERO, Bin
 from tracejit.codegen.loop_ir import Assign, If, Return
 from tracejit.codegen.scalar_code import ScalarCode
 from tracejit.ir.core import Eqn

@@ -5,27 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tracejit.codegen.expression_edits import integer, known_integer
 from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.loop_expressions import (
-    ONE,
-    ZERO,
-    Bin,
-    Expression,
-    integer,
-    known_integer,
-)
-from tracejit.codegen.loop_ir import (
-    NOWHERE,
-    Assign,
-    Do,
-    If,
-    Let,
-    Loop,
-    Node,
-    Origin,
-    Store,
-    While,
-)
+from tracejit.codegen.loop_expressions import ONE, ZERO, Bin, Expression
+from tracejit.codegen.loop_ir import NOWHERE, Assign, Do, If, Let, Loop, Node, Origin, Store, While
 from tracejit.codegen.slots import arena_layout, dim_source
 from tracejit.codegen.spelling import spelled
 from tracejit.ir.core import Graph

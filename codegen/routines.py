@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tracejit.codegen.draw_calls import lower_draw
+from tracejit.codegen.expression_edits import call, literal, times
 from tracejit.codegen.frame import KernelFrame
 from tracejit.codegen.loop_expressions import (
     ONE,
@@ -19,9 +20,6 @@ from tracejit.codegen.loop_expressions import (
     Select,
     Unary,
     Word,
-    call,
-    literal,
-    times,
 )
 from tracejit.codegen.loop_ir import NOWHERE, Assign, Do, Let, Loop, Store
 from tracejit.codegen.nests import Nests

@@ -14,6 +14,7 @@ import numpy as np
 
 from tracejit.codegen.buffers import Buffer
 from tracejit.codegen.elements import Guard, Idx, is_array
+from tracejit.codegen.expression_edits import call, integer, known_integer, literal, plus, times
 from tracejit.codegen.frame import KernelFrame
 from tracejit.codegen.loop_expressions import (
     ZERO,
@@ -25,12 +26,6 @@ from tracejit.codegen.loop_expressions import (
     Expression,
     Load,
     Unary,
-    call,
-    integer,
-    known_integer,
-    literal,
-    plus,
-    times,
 )
 from tracejit.codegen.loop_ir import NOWHERE, Assign, If, Node, Origin, Store
 from tracejit.codegen.templates import filled

@@ -22,21 +22,9 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from tracejit.codegen.expression_edits import call, every, integer, known_integer, rewritten
 from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.loop_expressions import (
-    I64,
-    ONE,
-    ZERO,
-    Bin,
-    Expression,
-    Load,
-    Var,
-    call,
-    every,
-    integer,
-    known_integer,
-    rewritten,
-)
+from tracejit.codegen.loop_expressions import I64, ONE, ZERO, Bin, Expression, Load, Var
 from tracejit.codegen.loop_ir import (
     Assign,
     Do,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from tracejit.codegen.expression_edits import call
 from tracejit.codegen.folds import FOLDED, Folds, combined, identity_of
 from tracejit.codegen.frame import KernelFrame
-from tracejit.codegen.loop_expressions import Array, Bin, Expression, Load, call
+from tracejit.codegen.loop_expressions import Array, Bin, Expression, Load
 from tracejit.codegen.loop_ir import Do, Origin, Store
 from tracejit.codegen.scalar_code import ScalarCode
 from tracejit.codegen.schedule import Style

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from tracejit.codegen.expression_edits import call
 from tracejit.codegen.loop_expressions import (
     BOOL,
     F64,
@@ -23,7 +24,6 @@ from tracejit.codegen.loop_expressions import (
     Select,
     Unary,
     Var,
-    call,
 )
 
 __all__ = ["filled", "template_of"]

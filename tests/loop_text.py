@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tracejit.codegen.expression_edits import call
 from tracejit.codegen.loop_expressions import (
     BOOL,
     F64,
@@ -28,7 +29,6 @@ from tracejit.codegen.loop_expressions import (
     Unary,
     Var,
     Word,
-    call,
 )
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Return, Store, While
 from tracejit.codegen.python_source import render_nodes

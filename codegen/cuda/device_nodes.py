@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from tracejit.codegen.expression_edits import call, rewritten
 from tracejit.codegen.loop_expressions import (
     BOOL,
     I64,
@@ -17,8 +18,6 @@ from tracejit.codegen.loop_expressions import (
     Slice,
     Var,
     Word,
-    call,
-    rewritten,
 )
 from tracejit.codegen.loop_ir import Do, If, Loop, Node, Return, Store, While
 

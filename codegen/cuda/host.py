@@ -9,16 +9,9 @@ import numpy as np
 from tracejit.codegen.buffers import Buffer
 from tracejit.codegen.cuda.module import DeviceSource
 from tracejit.codegen.cuda.units import HostValue, Step, Told, Unit
+from tracejit.codegen.expression_edits import call, rewritten
 from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.loop_expressions import (
-    ONE,
-    Call,
-    Expression,
-    Extent,
-    Select,
-    call,
-    rewritten,
-)
+from tracejit.codegen.loop_expressions import ONE, Call, Expression, Extent, Select
 from tracejit.codegen.loop_ir import Do, If, Let, While
 from tracejit.codegen.python_source import wrapped
 from tracejit.codegen.slots import dim_source

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tracejit.codegen.expression_edits import call
 from tracejit.codegen.frame import KernelFrame
-from tracejit.codegen.loop_expressions import BOOL, Array, Const, call
+from tracejit.codegen.loop_expressions import BOOL, Array, Const
 from tracejit.codegen.loop_ir import Do, Node
 from tracejit.codegen.nests import Nests
 from tracejit.codegen.products import WORTHWHILE, Product, as_product, product_sizes
@@ -22,8 +23,7 @@ from tracejit.ir.core import Eqn
 from tracejit.ir.dims import Dim, dim_values, product
 from tracejit.ir.lowering import Contract
 
-__all__ = ["NAME", "BatchedProduct", "DeviceProducts", "as_batched_product",
-           "is_device_product"]
+__all__ = ["NAME", "BatchedProduct", "DeviceProducts", "as_batched_product", "is_device_product"]
 
 NAME = "matrix_product"
 """The name by which it is called."""

@@ -21,6 +21,7 @@ from tracejit.codegen.cuda.program import Parameter
 from tracejit.codegen.cuda.splitting import split
 from tracejit.codegen.cuda.team_nodes import rows_of_teams, shared_by_team
 from tracejit.codegen.cuda.units import DeviceSteps, Unit
+from tracejit.codegen.expression_edits import call, every, integer
 from tracejit.codegen.folds import identity_of
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_expressions import (
@@ -36,10 +37,7 @@ from tracejit.codegen.loop_expressions import (
     Load,
     Slice,
     Var,
-    call,
     cast_name,
-    every,
-    integer,
 )
 from tracejit.codegen.loop_ir import (
     Assign,

@@ -34,20 +34,10 @@ from tracejit.codegen.cuda.units import (
     is_product,
     is_running,
 )
+from tracejit.codegen.expression_edits import call, plus
 from tracejit.codegen.folds import combined, identity_of
 from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.loop_expressions import (
-    I64,
-    ONE,
-    ZERO,
-    Bin,
-    Call,
-    Expression,
-    Load,
-    Var,
-    call,
-    plus,
-)
+from tracejit.codegen.loop_expressions import I64, ONE, ZERO, Bin, Call, Expression, Load, Var
 from tracejit.codegen.loop_ir import (
     Assign,
     If,

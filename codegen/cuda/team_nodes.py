@@ -15,17 +15,9 @@ from tracejit.codegen.cuda.device_nodes import for_device
 from tracejit.codegen.cuda.names import defined_in
 from tracejit.codegen.cuda.teams import ARGUMENTS, TeamAccess, accesses_of, meets
 from tracejit.codegen.cuda.units import Unit
+from tracejit.codegen.expression_edits import call
 from tracejit.codegen.folds import identity_of
-from tracejit.codegen.loop_expressions import (
-    BOOL,
-    I64,
-    ZERO,
-    Array,
-    Bin,
-    Expression,
-    Var,
-    call,
-)
+from tracejit.codegen.loop_expressions import BOOL, I64, ZERO, Array, Bin, Expression, Var
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Store
 from tracejit.ir.dtypes import dtype_name
 

@@ -13,18 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from tracejit.codegen.cuda.names import defined_in, used_in
-from tracejit.codegen.loop_expressions import (
-    I64,
-    ZERO,
-    Bin,
-    Expression,
-    Extent,
-    Load,
-    Var,
-    every,
-    known_integer,
-    replaced,
-)
+from tracejit.codegen.expression_edits import every, known_integer, replaced
+from tracejit.codegen.loop_expressions import I64, ZERO, Bin, Expression, Extent, Load, Var
 from tracejit.codegen.loop_ir import (
     Assign,
     Do,

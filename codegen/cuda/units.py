@@ -13,7 +13,8 @@ import numpy as np
 
 from tracejit.codegen.cuda.products import NAME
 from tracejit.codegen.cuda.teams import Team
-from tracejit.codegen.loop_expressions import Expression, known_integer
+from tracejit.codegen.expression_edits import known_integer
+from tracejit.codegen.loop_expressions import Expression
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, While, children
 
 __all__ = ["Control", "HostValue", "DeviceSteps", "Step", "Told", "Unit", "axes_of", "has_grid",

@@ -19,6 +19,7 @@ from tracejit.codegen.buffers import Buffer
 from tracejit.codegen.cleanup import drop_unread, inline_once
 from tracejit.codegen.cuda.device_nodes import for_device
 from tracejit.codegen.cuda.functions import namespace as device_namespace
+from tracejit.codegen.expression_edits import every, literal, plus, replaced, times
 from tracejit.codegen.interrupts import CHUNK, poll_loops
 from tracejit.codegen.intrinsics import namespace
 from tracejit.codegen.loop_expressions import (
@@ -34,11 +35,6 @@ from tracejit.codegen.loop_expressions import (
     Load,
     Unary,
     Var,
-    every,
-    literal,
-    plus,
-    replaced,
-    times,
 )
 from tracejit.codegen.loop_ir import Let, Loop, Origin, Store, every_node, expressions
 from tracejit.codegen.loop_verifier import verify_nodes

@@ -9,7 +9,8 @@ import functools
 from collections import Counter
 from dataclasses import dataclass, field
 
-from tracejit.codegen.loop_expressions import COMPARISONS, Bin, Call, Expression, Unary, every
+from tracejit.codegen.expression_edits import every
+from tracejit.codegen.loop_expressions import COMPARISONS, Bin, Call, Expression, Unary
 from tracejit.codegen.templates import template_of
 
 __all__ = ["COMPLEX_FLOPS", "Operations", "operation_of", "operations_of"]

@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from tracejit.codegen.loop_expressions import (
-    ZERO,
-    Array,
-    Bin,
-    Call,
-    Expression,
-    call,
-    every,
-    integer,
-    times,
-)
+from tracejit.codegen.expression_edits import call, every, integer, times
+from tracejit.codegen.loop_expressions import ZERO, Array, Bin, Call, Expression
 from tracejit.codegen.loop_ir import Node, expressions
 
 __all__ = ["ROUTINES", "RoutineCall", "calls_in"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tracejit.codegen.cleanup import names_in
-from tracejit.codegen.loop_expressions import Bin, Call, Expression, Load, Var, every, known_integer
+from tracejit.codegen.expression_edits import every, known_integer
+from tracejit.codegen.loop_expressions import Bin, Call, Expression, Load, Var
 from tracejit.codegen.loop_ir import (
     Assign,
     Do,

@@ -10,26 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from tracejit.codegen.loop_expressions import (
-    ONE,
-    ZERO,
-    Bin,
-    Expression,
-    Extent,
-    call,
-    integer,
-    known_integer,
-)
-from tracejit.codegen.loop_ir import (
-    Do,
-    If,
-    Loop,
-    Node,
-    Return,
-    While,
-    children,
-    expressions,
-)
+from tracejit.codegen.expression_edits import call, integer, known_integer
+from tracejit.codegen.loop_expressions import ONE, ZERO, Bin, Expression, Extent
+from tracejit.codegen.loop_ir import Do, If, Loop, Node, Return, While, children, expressions
 from tracejit.inspection.costs.routines import calls_in
 
 __all__ = ["Part", "Step", "counted", "is_margins", "split", "timed", "without_counts"]

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.codegen.expression_edits import call, integer
 from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.loop_expressions import call, integer
 from tracejit.codegen.loop_ir import Do, Node
 from tracejit.errors import Refusal
 from tracejit.inspection.profiles.instrument import Part, counted, split, timed, without_counts

@@ -10,32 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.codegen.expression_edits import every, known_integer
 from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.loop_expressions import (
-    Array,
-    Bin,
-    Call,
-    Expression,
-    Extent,
-    Load,
-    Unary,
-    Var,
-    every,
-    known_integer,
-)
+from tracejit.codegen.loop_expressions import Array, Bin, Call, Expression, Extent, Load, Unary, Var
 from tracejit.codegen.loop_ir import Assign, Let, Node, While, every_node
 from tracejit.inspection.costs.operations import COMPLEX_FLOPS, operation_of
 from tracejit.ir.core import Value
-from tracejit.ir.dims import (
-    Dim,
-    Expr,
-    dim_values,
-    evaluate,
-    floor_div,
-    maximum,
-    minimum,
-    mod,
-)
+from tracejit.ir.dims import Dim, Expr, dim_values, evaluate, floor_div, maximum, minimum, mod
 from tracejit.ir.types import scalar
 
 __all__ = ["BufferElement", "Symbols"]
