@@ -124,7 +124,7 @@ def test_what_repeated_passes_store_is_bounded(tmp_path: Path) -> None:
 KEPT = """
 import ctypes, gc, json
 import numpy as np, tracejit
-from tracejit.program.entry_source import MAX_KEPT
+from tracejit.program.entry_memory import MAX_KEPT
 
 def resident():
     ctypes.CDLL(None).malloc_trim(ctypes.c_size_t(0))

@@ -5,88 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import llvmlite.binding as llvm
 from llvmlite import ir
 
 from tracejit.codegen import context
 from tracejit.program import layout
+from tracejit.program.entry_memory import build_memory, build_new_array
 from tracejit.program.entry_words import MAX_LEAVES, MAX_LOGS, MAX_WORDS, Words
+from tracejit.program.entry_writer import BYTE, DOUBLE, INT, POINTER, WORD, EntryWriter
 
 __all__ = ["entry_text"]
 
-BYTE: Any = ir.IntType(8)
-WORD: Any = ir.IntType(64)
-INT: Any = ir.IntType(32)
-DOUBLE: Any = ir.DoubleType()
-POINTER: Any = BYTE.as_pointer()
-
 STACK_ARENA = 4096
-MAX_KEPT = 1 << 28
-"""The bytes of the largest block of memory that is kept from one call to the next; there is one."""
-
-
-class _Writer:
-    """Small steps of C in LLVM."""
-
-    def __init__(self) -> None:
-        self.module = ir.Module("tracejit.entry")
-        self.module.triple = llvm.get_process_triple()
-
-    def external(self, name: str, result: ir.Type, *args: ir.Type) -> Any:
-        signature = ir.FunctionType(result, args)
-        return self.module.globals.get(name) or ir.Function(self.module, signature, name)
-
-    def constant(self, b: ir.IRBuilder, name: str) -> Any:
-        """Return the address that a symbol stands for."""
-        known = self.module.globals.get(name) or ir.GlobalVariable(self.module, BYTE, name)
-        return b.ptrtoint(known, WORD)
-
-    def load(self, b: ir.IRBuilder, base: ir.Value, offset: ir.Value | int,
-             kind: ir.Type = WORD) -> Any:
-        """Return the word that lies `offset` bytes behind an address."""
-        if isinstance(offset, int):
-            offset = WORD(offset)
-        return b.load(b.bitcast(b.gep(b.inttoptr(base, POINTER), [offset]), kind.as_pointer()))
-
-    def address(self, b: ir.IRBuilder, pointer: ir.Value) -> Any:
-        return b.ptrtoint(pointer, WORD)
-
-    def call(self, b: ir.IRBuilder, name: str, *args: ir.Value, result: ir.Type = WORD) -> Any:
-        """Call a C function on words."""
-        return b.call(self.external(name, result, *(a.type for a in args)), args)
-
-    def call_address(self, b: ir.IRBuilder, address: ir.Value, *args: ir.Value) -> Any:
-        kind = ir.FunctionType(WORD, [a.type for a in args]).as_pointer()
-        return b.call(b.inttoptr(address, kind), args)
-
-    def loop(self, b: ir.IRBuilder, count: ir.Value, body: Callable[[ir.Value], None]) -> None:
-        """Run `body(i)` for i from 0 to count - 1."""
-        i = self.variable(b, WORD, WORD(0))
-        head = b.append_basic_block("head")
-        inside = b.append_basic_block("inside")
-        done = b.append_basic_block("done")
-        b.branch(head)
-        b.position_at_end(head)
-        b.cbranch(b.icmp_signed("<", b.load(i), count), inside, done)
-        b.position_at_end(inside)
-        body(b.load(i))
-        b.store(b.add(b.load(i), WORD(1)), i)
-        b.branch(head)
-        b.position_at_end(done)
-
-    def variable(self, b: ir.IRBuilder, kind: ir.Type, start: ir.Value | None = None,
-                 size: int | None = None) -> Any:
-        """Return stack memory, made at the function's start."""
-        with b.goto_entry_block():
-            place = b.alloca(kind, size=None if size is None else WORD(size))
-        if start is not None:
-            b.store(start, place)
-        return place
 
 
 def entry_text() -> str:
     """Return LLVM text of `PyObject *entry(PyObject *words, PyObject **args, n, kwnames)`."""
-    w = _Writer()
+    w = EntryWriter()
     function = ir.Function(w.module, ir.FunctionType(WORD, [WORD] * 4), "tracejit_entry")
     b = ir.IRBuilder(function.append_basic_block("start"))
     self_, args, nargs, kwnames = function.args
@@ -108,15 +42,15 @@ def entry_text() -> str:
 
     b.position_at_end(slow)  # the next entry, or Python
     b.ret(w.call(b, "PyObject_Vectorcall", state.word(Words.NEXT), args, nargs, kwnames))
-    _build_memory(w)
-    _build_new_array(w)
+    build_memory(w)
+    build_new_array(w)
     return str(w.module)
 
 
 class _State:
     """The state that the parts of the entry share."""
 
-    def __init__(self, w: _Writer, b: ir.IRBuilder, words: ir.Value, args: ir.Value,
+    def __init__(self, w: EntryWriter, b: ir.IRBuilder, words: ir.Value, args: ir.Value,
                  slow: ir.Block) -> None:
         self.w, self.b, self.words, self.args, self.slow = w, b, words, args, slow
         self.dims = w.variable(b, WORD, size=MAX_WORDS)
@@ -588,52 +522,3 @@ _BOXED: dict[int, Callable[[_State, ir.Value, Callable[[], ir.Value]], ir.Value]
 """
 
 
-def _build_memory(w: _Writer) -> None:
-    """Memory: `tracejit_take(bytes)`, 0 where there is none, and `tracejit_give(block)`.
-
-    One block is kept for the next call, unless it is very large; `tracejit_release()` frees it.
-    """
-    kept = ir.GlobalVariable(w.module, WORD, "tracejit_kept")
-    kept.initializer, kept.linkage = WORD(0), "internal"
-    take = w.external("tracejit_take", WORD, WORD)
-    b = ir.IRBuilder(take.append_basic_block())
-    block = b.atomic_rmw("xchg", kept, WORD(0), "acq_rel")
-    with b.if_then(b.icmp_unsigned("!=", block, WORD(0))):
-        size = w.load(b, block, -64)
-        with b.if_then(b.icmp_unsigned(">=", size, take.args[0])):
-            b.ret(block)
-        w.call(b, "free", b.sub(block, WORD(64)), result=ir.VoidType())
-    place = w.variable(b, WORD)
-    size = b.add(take.args[0], WORD(64))
-    failed = w.call(b, "posix_memalign", w.address(b, place), WORD(64), size, result=INT)
-    with b.if_then(b.icmp_unsigned("!=", failed, INT(0))):
-        b.ret(WORD(0))
-    made = b.load(place)
-    b.store(take.args[0], b.inttoptr(made, WORD.as_pointer()))
-    b.ret(b.add(made, WORD(64)))
-    give = w.external("tracejit_give", ir.VoidType(), WORD)
-    b = ir.IRBuilder(give.append_basic_block())
-    with b.if_then(b.icmp_unsigned(">", w.load(b, give.args[0], -64), WORD(MAX_KEPT))):
-        w.call(b, "free", b.sub(give.args[0], WORD(64)), result=ir.VoidType())
-        b.ret_void()
-    old = b.atomic_rmw("xchg", kept, give.args[0], "acq_rel")
-    with b.if_then(b.icmp_unsigned("!=", old, WORD(0))):
-        w.call(b, "free", b.sub(old, WORD(64)), result=ir.VoidType())
-    b.ret_void()
-    release = w.external("tracejit_release", ir.VoidType())
-    b = ir.IRBuilder(release.append_basic_block())
-    old = b.atomic_rmw("xchg", kept, WORD(0), "acq_rel")
-    with b.if_then(b.icmp_unsigned("!=", old, WORD(0))):
-        w.call(b, "free", b.sub(old, WORD(64)), result=ir.VoidType())
-    b.ret_void()
-
-
-def _build_new_array(w: _Writer) -> None:
-    """`tracejit_new_array(descr, ndim, dims)`: a C-contiguous array."""
-    new = w.external("tracejit_new_array", WORD, WORD, WORD, WORD)
-    b = ir.IRBuilder(new.append_basic_block())
-    descr, ndim, dims = new.args
-    w.call(b, "Py_IncRef", descr, result=ir.VoidType())  # the call below takes it over
-    zero = WORD(0)
-    b.ret(w.call(b, "tracejit_numpy_new", w.constant(b, "tracejit_array_type"), descr,
-                 b.trunc(ndim, INT), dims, zero, zero, INT(0), zero))
