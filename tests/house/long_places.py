@@ -18,7 +18,6 @@ LONG_FILES = {
     "ir.lapack": "a table: one routine of LAPACK with its arguments after the other",
     "ir.parser": "one grammar, the printed form, from its tokens on",
     "ir.values": "values and dims know one another: a dim is a polynomial over values",
-    "numpy_api.creation": "NumPy's functions that make arrays, each short",
     "numpy_api.data_sizes": "NumPy's functions whose results have a size by data, each short",
     "numpy_api.elementwise": "NumPy's functions of one element, each short",
     "numpy_api.factors": "the functions that factor matrices, one after the other",

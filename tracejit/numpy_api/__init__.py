@@ -1,6 +1,7 @@
 """NumPy's functions, methods and attributes, and `math`'s, on tracers: each in terms of ops."""
 
 from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch tables)
+    agreement,
     arrangements,
     attributes,
     averages,
@@ -19,6 +20,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     fits,
     frequencies,
     generators,
+    grids,
     joins,
     linalg,
     log_sums,
@@ -32,6 +34,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     placing,
     polynomials,
     products,
+    ranges,
     reductions,
     running_folds,
     scipy_factors,

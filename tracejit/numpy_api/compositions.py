@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
-from tracejit.numpy_api.creation import arange, eye, iota, linspace
+from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.grids import eye
 from tracejit.numpy_api.products import conjugated
+from tracejit.numpy_api.ranges import arange, linspace
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import INDEXED, captures
 from tracejit.trace.python.calls import call_function

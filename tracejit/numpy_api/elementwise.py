@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracejit.errors import TracejitError
-from tracejit.ir.optable import OPS
-from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, METHODS, PROPERTIES, captures
 from tracejit.trace.ground.layouts import lay_out
-from tracejit.trace.python.caught import rest_on_sizes
 from tracejit.trace.python.ufunc_calls import require_shape, write_out
 from tracejit.trace.values.equations import (
     COMPOSITES,
@@ -26,7 +22,6 @@ from tracejit.trace.values.equations import (
     dims_of,
     emit,
     lift,
-    promotion_key,
 )
 from tracejit.trace.values.equations import dtype_of as operand_dtype
 from tracejit.trace.values.python_numbers import python_int
@@ -36,7 +31,7 @@ from tracejit.trace.values.tracer import Lifted, Tracer, tracer_of
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["as_array", "as_tracer", "double_of_real", "of_floats"]
+__all__ = ["as_array", "as_tracer"]
 
 
 def as_tracer(x: object) -> Tracer:
@@ -276,56 +271,6 @@ def sinc(x: Any) -> Any:
     return np.where(scaled == 0, 1.0 - scaled * scaled / 6.0, np.sin(safe) / safe)
 
 
-@captures(np.isclose)
-def isclose(a: object, b: object, rtol: float = 1e-5, atol: float = 1e-8,
-            equal_nan: bool = False) -> Any:
-    """Return where two arrays agree within tolerances."""
-    a, b = as_tracer(a), as_tracer(b)
-    b = b if b.dtype.kind in "fc" else cast(b, np.float64)
-    near = np.absolute(a - b) <= atol + rtol * np.absolute(b)
-    result = np.logical_or(np.logical_and(near, np.isfinite(b)), a == b)
-    if equal_nan:
-        result = np.logical_or(result, np.logical_and(np.isnan(a), np.isnan(b)))
-    return result
-
-
-@captures(np.allclose)
-def allclose(a: object, b: object, rtol: float = 1e-5, atol: float = 1e-8,
-             equal_nan: bool = False) -> Any:
-    """Return whether two arrays agree within tolerances everywhere."""
-    agree: Any = np.all(isclose(a, b, rtol, atol, equal_nan))
-    return tracer_of(agree.value, weak=True)
-
-
-@captures(np.array_equal)
-def array_equal(a1: object, a2: object, equal_nan: bool = False) -> Any:
-    """Return whether two arrays have one shape and the same elements."""
-    try:
-        a1, a2 = as_tracer(a1), as_tracer(a2)
-    except (TypeError, ValueError) as e:  # NumPy's, too, says of what is no array that it differs
-        if isinstance(e, TracejitError):
-            raise
-        rest_on_sizes(e)
-        return False
-    if len(a1.dims) != len(a2.dims):
-        return False
-    for a, b in zip(a1.dims, a2.dims, strict=True):
-        same = current().decide(a - b, "==", "whether two arrays have one size")
-        if same is None:
-            raise refuse("numpy.array_equal of arrays as long as data says",
-                         "Compare their lengths first, then np.all(a == b)")
-        if not same:
-            return False
-    equal = a1 == a2
-    if equal_nan:
-        equal = np.logical_or(equal, np.logical_and(a1 != a1, a2 != a2))
-    agree: Any = np.all(equal)
-    return tracer_of(agree.value, weak=True)
-
-
-# --- scipy.special --------------------------------------------------------------------------------
-
-
 def as_python_number(x: object) -> Any:
     """Return a traced scalar as the Python number that it stands for, which is weak."""
     if isinstance(x, Tracer) and x.dtype.kind == "u":
@@ -334,93 +279,6 @@ def as_python_number(x: object) -> Any:
         x = tracer_of(x.value)
         x.weak = True
     return x
-
-
-def double_of_real(x: object, name: str) -> Tracer:
-    """Return an operand of a function of SciPy's that is captured of reals, as a double."""
-    given = as_tracer(x)
-    if given.dtype.kind == "c":
-        raise refuse(f"{name} of complex numbers cannot be captured",
-                     "Use its real and imaginary parts, or tracejit.register_op")
-    return cast(given, np.float64)
-
-
-def _op_of_reals(name: str) -> Callable[[Any], Any]:
-    def function(x: object) -> Any:
-        x = as_tracer(x)
-        if x.dtype.kind == "c":
-            raise refuse(f"scipy.special.{name} of complex numbers cannot be captured",
-                         "Use its real and imaginary parts, or tracejit.register_op")
-        return apply(name, x if x.dtype.kind == "f" else cast(x, np.float64))
-
-    return function
-
-
-def _expit(x: Any) -> Any:
-    """The logistic function, without overflow on either side."""
-    e = np.exp(-np.absolute(x))
-    return np.where(x >= 0, 1.0 / (1.0 + e), e / (1.0 + e))
-
-
-def _of_reals(name: str, function: Callable[[Any], object]) -> Callable[[Any], Any]:
-    """A function that SciPy does not have for complex numbers."""
-
-    def capture(x: object) -> Any:
-        x = as_tracer(x)
-        if x.dtype.kind == "c":
-            raise TypeError(f"ufunc '{name}' not supported for the input types, and the inputs "
-                            "could not be safely coerced to any supported types according to the "
-                            "casting rule 'safe'")
-        return function(x)
-
-    return capture
-
-
-def _ndtr(x: object) -> Any:
-    """The distribution function of the normal distribution."""
-    x = as_tracer(x)
-    if x.dtype.kind == "c":
-        return _op_of_reals("ndtr")(x)
-    return 0.5 * _op_of_reals("erfc")(-x * math.sqrt(0.5))
-
-
-def _times_log(log: Any, x: Any, y: Any, operand: Any) -> Any:
-    """x log(y): 0 where x is, whatever y is but NaN; its derivative by x there is log(y)."""
-    if x.dtype.kind == "c" or y.dtype.kind == "c":
-        undefined = operand == 0
-    else:
-        undefined = np.logical_not((operand > 0) & (operand < np.inf) | (operand != operand))
-    return np.where((x == 0) & undefined, 0.0, x * log(y) + 0.0)
-
-
-def scipy_special() -> dict[str, Callable[..., Any]]:
-    """Return the captures of functions of `scipy.special`, by name."""
-    functions: dict[str, Callable[..., Any]] = {
-        **{op.name: _op_of_reals(op.name) for op in OPS.values() if op.data.get("scipy")},
-        "expit": _of_reals("expit", _expit),
-        "logit": _of_reals("logit", lambda p: np.log(p) - np.log1p(-p)),
-        "log_expit": _of_reals("log_expit", lambda x: -np.logaddexp(0.0, -x)),
-        "xlogy": lambda x, y: _times_log(np.log, as_tracer(x), as_tracer(y), y),
-        "xlog1py": lambda x, y: _times_log(np.log1p, as_tracer(x), as_tracer(y), y + 1.0),
-        "ndtr": _ndtr,
-        "cbrt": np.cbrt, "exp2": _of_reals("exp2", np.exp2), "expm1": np.expm1, "log1p": np.log1p,
-    }
-    return {name: of_floats(name, function) for name, function in functions.items()}
-
-
-def of_floats(name: str, function: Callable[..., object]) -> Callable[..., Any]:
-    """Return a function of SciPy that converts ints and bools to what its ufunc computes in."""
-
-    def capture(*operands: object) -> Any:
-        operands = tuple(map(lift, operands))
-        own = [operand_dtype(x) for x in operands]
-        if all(t.kind in "fc" for t in own):
-            return function(*operands)
-        ufunc = getattr(sys.modules["scipy.special"], name)
-        dtypes = ufunc.resolve_dtypes((*map(promotion_key, operands), *(None,) * ufunc.nout))
-        return function(*(cast(x, t) for x, t in zip(operands, dtypes, strict=False)))
-
-    return capture
 
 
 # --- conversion ---------------------------------------------------------------------------------

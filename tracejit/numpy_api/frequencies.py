@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.axes import normalize_axes
-from tracejit.numpy_api.creation import arange
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.ranges import arange
 from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.values.equations import as_operand
 from tracejit.trace.values.symbolic_ints import SymInt

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from tracejit.numpy_api.creation import eye
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.finite import checks_finite
+from tracejit.numpy_api.grids import eye
 from tracejit.numpy_api.stacks import over_stacks
 from tracejit.ops.linalg import adjoint, conjugate
 from tracejit.trace.ground.context import refuse
@@ -19,9 +19,6 @@ from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.regions.attempts import catches
 from tracejit.trace.values.equations import apply, as_operand, cast, emit, same_dim
 from tracejit.trace.values.tracer import Tracer, tracer_of
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["cholesky", "inv", "numeric", "of_wide", "require_square", "solve_triangular"]
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.numpy_api.axes import normalize_axes
-from tracejit.numpy_api.elementwise import as_tracer, scipy_special
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.special_kinds import scipy_special
 from tracejit.ops.calls import stop_gradient
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracejit.numpy_api.creation import iota, linspace
+from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_array, as_tracer
 from tracejit.numpy_api.ordering import searchsorted
+from tracejit.numpy_api.ranges import linspace
 from tracejit.numpy_api.shapes import ravel
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import captures

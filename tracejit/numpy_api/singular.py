@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
-from tracejit.numpy_api.creation import eye
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.factors import eigh, svd_with_vectors
+from tracejit.numpy_api.grids import eye
 from tracejit.numpy_api.linalg import inv, numeric, require_square
 from tracejit.numpy_api.norms import SPECTRAL_NORMS, norm
 from tracejit.numpy_api.stacks import over_stacks

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import NotCaptured
-from tracejit.numpy_api.elementwise import as_tracer, double_of_real, of_floats
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.special_kinds import double_of_real, of_floats
 from tracejit.ops.gamma import digamma, hurwitz, trigamma
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import FOREIGN, scipy_captures

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.numpy_api.elementwise import as_tracer, double_of_real
+from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.special import betaln, gammaln, in_double, rgamma
+from tracejit.numpy_api.special_kinds import double_of_real
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import apply, cast

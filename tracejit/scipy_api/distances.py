@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.axes import normalize_axis
-from tracejit.numpy_api.elementwise import as_python_number, as_tracer, double_of_real
+from tracejit.numpy_api.elementwise import as_python_number, as_tracer
+from tracejit.numpy_api.special_kinds import double_of_real
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, scipy_captures
 from tracejit.trace.values.equations import cast, same_dim

@@ -1,0 +1,106 @@
+"""How functions of `scipy.special` are captured, by the dtypes that SciPy gives them."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.optable import OPS
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.trace.ground.context import refuse
+from tracejit.trace.values.equations import apply, cast, lift, promotion_key
+from tracejit.trace.values.equations import dtype_of as operand_dtype
+from tracejit.trace.values.tracer import Tracer
+
+__all__ = ["double_of_real", "scipy_special", "of_floats"]
+
+
+def double_of_real(x: object, name: str) -> Tracer:
+    """Return an operand of a function of SciPy's that is captured of reals, as a double."""
+    given = as_tracer(x)
+    if given.dtype.kind == "c":
+        raise refuse(f"{name} of complex numbers cannot be captured",
+                     "Use its real and imaginary parts, or tracejit.register_op")
+    return cast(given, np.float64)
+
+
+def _op_of_reals(name: str) -> Callable[[Any], Any]:
+    def function(x: object) -> Any:
+        x = as_tracer(x)
+        if x.dtype.kind == "c":
+            raise refuse(f"scipy.special.{name} of complex numbers cannot be captured",
+                         "Use its real and imaginary parts, or tracejit.register_op")
+        return apply(name, x if x.dtype.kind == "f" else cast(x, np.float64))
+
+    return function
+
+
+def _expit(x: Any) -> Any:
+    """The logistic function, without overflow on either side."""
+    e = np.exp(-np.absolute(x))
+    return np.where(x >= 0, 1.0 / (1.0 + e), e / (1.0 + e))
+
+
+def _of_reals(name: str, function: Callable[[Any], object]) -> Callable[[Any], Any]:
+    """A function that SciPy does not have for complex numbers."""
+
+    def capture(x: object) -> Any:
+        x = as_tracer(x)
+        if x.dtype.kind == "c":
+            raise TypeError(f"ufunc '{name}' not supported for the input types, and the inputs "
+                            "could not be safely coerced to any supported types according to the "
+                            "casting rule 'safe'")
+        return function(x)
+
+    return capture
+
+
+def _ndtr(x: object) -> Any:
+    """The distribution function of the normal distribution."""
+    x = as_tracer(x)
+    if x.dtype.kind == "c":
+        return _op_of_reals("ndtr")(x)
+    return 0.5 * _op_of_reals("erfc")(-x * math.sqrt(0.5))
+
+
+def _times_log(log: Any, x: Any, y: Any, operand: Any) -> Any:
+    """x log(y): 0 where x is, whatever y is but NaN; its derivative by x there is log(y)."""
+    if x.dtype.kind == "c" or y.dtype.kind == "c":
+        undefined = operand == 0
+    else:
+        undefined = np.logical_not((operand > 0) & (operand < np.inf) | (operand != operand))
+    return np.where((x == 0) & undefined, 0.0, x * log(y) + 0.0)
+
+
+def scipy_special() -> dict[str, Callable[..., Any]]:
+    """Return the captures of functions of `scipy.special`, by name."""
+    functions: dict[str, Callable[..., Any]] = {
+        **{op.name: _op_of_reals(op.name) for op in OPS.values() if op.data.get("scipy")},
+        "expit": _of_reals("expit", _expit),
+        "logit": _of_reals("logit", lambda p: np.log(p) - np.log1p(-p)),
+        "log_expit": _of_reals("log_expit", lambda x: -np.logaddexp(0.0, -x)),
+        "xlogy": lambda x, y: _times_log(np.log, as_tracer(x), as_tracer(y), y),
+        "xlog1py": lambda x, y: _times_log(np.log1p, as_tracer(x), as_tracer(y), y + 1.0),
+        "ndtr": _ndtr,
+        "cbrt": np.cbrt, "exp2": _of_reals("exp2", np.exp2), "expm1": np.expm1, "log1p": np.log1p,
+    }
+    return {name: of_floats(name, function) for name, function in functions.items()}
+
+
+def of_floats(name: str, function: Callable[..., object]) -> Callable[..., Any]:
+    """Return a function of SciPy that converts ints and bools to what its ufunc computes in."""
+
+    def capture(*operands: object) -> Any:
+        operands = tuple(map(lift, operands))
+        own = [operand_dtype(x) for x in operands]
+        if all(t.kind in "fc" for t in own):
+            return function(*operands)
+        ufunc = getattr(sys.modules["scipy.special"], name)
+        dtypes = ufunc.resolve_dtypes((*map(promotion_key, operands), *(None,) * ufunc.nout))
+        return function(*(cast(x, t) for x, t in zip(operands, dtypes, strict=False)))
+
+    return capture
