@@ -168,7 +168,8 @@ def _chosen_entry(table: dict[int, object], key: object) -> Choice:
     current().captured.freeze(table)
     number: Any = cast(lift(key), np.dtype(np.int64))
     tests = [np.equal(number, int(k)) for k in table]
-    found, tag = tests[0], np.int64(0)
+    found: Any = tests[0]
+    tag: Any = np.int64(0)
     for j, test in enumerate(tests[1:], 1):
         found, tag = np.logical_or(found, test), np.where(test, np.int64(j), tag)
     ABOVE.require(found, KeyError, "the key is not in the dict")
