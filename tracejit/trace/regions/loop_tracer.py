@@ -333,11 +333,22 @@ class LoopTracer:
                  if isinstance(x, Tracer) and x.is_array}
         if any(isinstance(c.place, CellPlace) and c.place.cell in cells for c in self.carried):
             raise Unroll("arrays of a list are written to in the loop that makes it longer")
-        if not any(p.stored for p in self.stored_lists()):
+        if not any(p.stored for p in self.stored_lists()) or not self._hands_on_items():
             return
         for begun in (b for found in self.begun for b in found):
             if begun is not None and (begun.cell.value is not begun.value or begun.cell.touched):
                 raise Unroll("arrays that go to a list are written to in a later iteration")
+
+    def _hands_on_items(self) -> bool:
+        """Return whether a later iteration may have an array that this one has put into a list.
+
+        What it can write to is what this one leaves in places, and what they had before the loop.
+        """
+        items = [x.cell for p in self.stored_lists() for x in (*p.stored, *p.first)
+                 if isinstance(x, Tracer) and x.is_array]
+        handed = [a for c in self.carried for content in (c.place.get(), c.start)
+                  for x in parts_of(c.guess, content) if (a := array_of(x)) is not None]
+        return any(a.cell.may_be_one_with(cell) for a in handed for cell in items)
 
     # --- better guesses -------------------------------------------------------------------------
 
