@@ -371,6 +371,28 @@ def test_the_table_of_where_to_look_is_true(task: str, places: str, names: str) 
         assert any(re.search(rf"(def|class) {name}\b", text) for text in texts), (task, name)
 
 
+def lines_added(page: str) -> Iterator[tuple[str, str]]:
+    """Yield the files in the diffs of a page, each with a passage added to it, spaces as one."""
+    for block in re.findall(r"^```diff\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
+        for part in block.split("--- ")[1:]:
+            file, *lines = part.splitlines()
+            passages = "\n".join(line.removeprefix("+").strip() for line in lines).split("\n\n")
+            yield from ((file, " ".join(passage.split())) for passage in passages)
+
+
+def test_the_diffs_that_show_how_to_add_something_are_in_the_tree() -> None:
+    added = list(lines_added((ROOT / "CONTRIBUTING.md").read_text()))
+    assert len(added) > 5
+    assert [(file, text) for file, text in added
+            if text not in " ".join((ROOT / file).read_text().split())] == []
+
+
+def test_a_diff_that_is_not_in_the_tree_is_found() -> None:
+    page = "```diff\n--- tracejit/errors.py\n+class Refusal(\n+\n+    no such line\n```\n"
+    assert list(lines_added(page)) == [("tracejit/errors.py", "class Refusal("),
+                                       ("tracejit/errors.py", "no such line")]
+
+
 def files_that_are_missing(text: str, paths: list[str]) -> list[str]:
     """Return the files that a text names, whole or by the end of their paths, and are not there."""
     named = dict.fromkeys(re.findall(r"`([\w/]+\.py)`", text))
