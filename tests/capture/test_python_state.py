@@ -1174,3 +1174,24 @@ def test_state_from_outside_is_never_stale(name: str) -> None:
         SETTINGS.change()
         DEFAULT[0] = 3.0
         assert slope(1.0) == 3.0
+
+
+def test_methods_of_objects_with_arrays_of_one_element_are_captured() -> None:
+    """A size is fixed for the array that is reached, and not for one attempt to reach it."""
+    class Model:
+        def __init__(self) -> None:
+            self.rate = np.array([3.0])
+
+        def __call__(self, x: Any) -> Any:
+            return x * self.rate
+
+        def slope(self, x: Any) -> Any:
+            return np.sum(x * self.rate + x)
+
+    model, x = Model(), np.ones(3)
+    with tracejit.config(disable_jit=True):
+        np.testing.assert_array_equal(tracejit.jit(model)(x), 3.0 * x)
+        np.testing.assert_array_equal(tracejit.grad(model.slope)(x), 4.0 * x)
+        model.rate = np.arange(3.0)
+        np.testing.assert_array_equal(tracejit.jit(model)(x), model.rate)
+        np.testing.assert_array_equal(tracejit.grad(model.slope)(x), model.rate + 1.0)

@@ -2,6 +2,7 @@
 
 from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch tables)
     bessel,
+    bsplines,
     combinatorics,
     convolutions,
     distances,
@@ -9,6 +10,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     elliptic,
     filters,
     fourier,
+    grids,
     integrals,
     interpolators,
     piecewise,

@@ -31,7 +31,7 @@ from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.state.guards import Content, Different, Guarded, Same, Shape, guards_of_function
 from tracejit.trace.state.methods import NativeCalls, may_be_called
 from tracejit.trace.state.outside import Outside
-from tracejit.trace.state.paths import Holder, Leaf, Path, attributes_of
+from tracejit.trace.state.paths import Given, Holder, Leaf, Path, attributes_of
 from tracejit.trace.state.policy import asks_again, is_cached, is_opaque
 from tracejit.trace.state.running import RunningCode
 from tracejit.trace.values.eager import Recorded, State
@@ -212,7 +212,7 @@ class Captures(Outside):
 
         What is read of it later is captured state.
         """
-        path = Path({"self": x}, "self")
+        path = Path(Given({"self": x}), "self")
         if type(x) in _CONTAINERS or isinstance(x, functools.partial) or (
                 isinstance(x, BuiltinFunctionType) and type(x.__self__) in _CONTAINERS):
             return self.read(path)

@@ -20,7 +20,7 @@ from tracejit.exact import token
 from tracejit.trace.ground.attributes import all_attributes_of, own_names
 from tracejit.trace.ground.modules import home_of_class
 
-__all__ = ["READING_FAILS", "FunctionRoot", "Holder", "Leaf", "Path", "attributes_of",
+__all__ = ["READING_FAILS", "FunctionRoot", "Given", "Holder", "Leaf", "Path", "attributes_of",
            "class_entry", "functions_of", "is_users_type"]
 
 _LAZY = ("numpy", "scipy")
@@ -47,6 +47,13 @@ class FunctionRoot(Holder):
     __slots__ = ()
 
 
+class Given(dict[str, Any]):
+    """A root for an argument that is no data, or for the function, under the name "self".
+
+    Each attempt to capture a call makes another one, for the same object.
+    """
+
+
 @dataclass(frozen=True, slots=True)
 class Path:
     """How to read a piece of state: from a root, along steps.
@@ -69,7 +76,8 @@ class Path:
     @property
     def key(self) -> tuple[Any, ...]:
         """Return the key that equal paths share."""
-        return (id(self.root), self.name, token(self.steps))
+        root = self.root["self"] if type(self.root) is Given else self.root
+        return (id(root), self.name, token(self.steps))
 
     def read(self) -> Any:
         """Return the present content; one of `READING_FAILS` if nothing is."""

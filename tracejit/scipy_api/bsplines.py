@@ -1,0 +1,154 @@
+"""B-splines of `scipy.interpolate` at traced points: `BSpline`, `UnivariateSpline`, `splev`.
+
+The values are those of the triangle of C. de Boor, On calculating with B-splines (1972).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.dispatch import OBJECTS, scipy_captures
+from tracejit.trace.python.attributes import read_attribute
+from tracejit.trace.values.equations import cast
+from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.tracer import Tracer
+
+__all__ = ["beside", "own_attribute", "spline_values"]
+
+_MODES: dict[object, int] = {0: 0, "extrapolate": 0, 1: 1, "zeros": 1, 2: 2, "raise": 2, 3: 3,
+                             "const": 3}
+
+
+def beside(h: Tracer, like: Tracer) -> Any:
+    """Return a vector with as many axes behind it as an array has behind its first one."""
+    return np.reshape(h, (-1, *(1 for _ in like.dims[1:])))
+
+
+def own_attribute(x: object, name: str) -> Any:
+    """Return an attribute of one of SciPy's objects, which newer versions keep behind a property.
+    """
+    hidden = f"_{name}"
+    return read_attribute(x, hidden if hidden in vars(x) else name)
+
+
+def spline_values(t: Tracer, c: Tracer, k: int, x: Tracer, nu: int = 0) -> Any:
+    """Return a spline's values at points of any shape, those of its end pieces outside.
+
+    t  -- knots
+    c  -- coefficients along the first axis, perhaps with more behind the last that counts
+    k  -- the degree
+    nu -- which derivative
+    """
+    degree, knots, factors = k, t, c[:t.shape[0] - k - 1]
+    for _ in range(min(nu, k + 1)):
+        knots, factors, degree = _differentiated(knots, factors, degree)
+    points: Any = np.reshape(x, (-1,))
+    if degree < 0:
+        found = 0.0 * beside(points, c) * c[0]
+        return np.reshape(found, (*x.shape, *c.shape[1:]))
+    j = np.clip(np.searchsorted(knots, points, side="right") - 1, degree, factors.shape[0] - 1)
+    row = [factors[j - degree + i] for i in range(degree + 1)]
+    for r in range(1, degree + 1):
+        for i in range(degree, r - 1, -1):
+            left, right = knots[j + (i - degree)], knots[j + (i + 1 - r)]
+            weight = beside((points - left) / (right - left), row[i])
+            row[i] = (1.0 - weight) * row[i - 1] + weight * row[i]
+    return np.reshape(row[degree], (*x.shape, *c.shape[1:]))
+
+
+def _differentiated(t: Tracer, c: Tracer, k: int) -> tuple[Any, Any, int]:
+    """Return knots, coefficients and degree of the derivative."""
+    if k == 0:
+        return t, c, -1
+    width = t[k + 1:-1] - t[1:-k - 1]
+    empty = width == 0.0
+    steps: Any = np.where(empty, 0.0, float(k) / np.where(empty, 1.0, width))
+    return t[1:-1], (c[1:] - c[:-1]) * beside(steps, c), k - 1
+
+
+def _points(x: object) -> Any:
+    given: Any = as_tracer(x)
+    return given if given.dtype == np.float64 else cast(given, np.float64)
+
+
+class Spline:
+    """A B-spline; arguments are those of `BSpline`."""
+
+    def __init__(self, t: object, c: object, k: object, extrapolate: object = True,
+                 axis: int = 0) -> None:
+        if axis != 0:
+            raise refuse("a BSpline along another axis than the first cannot be captured",
+                         "Move the axis with np.moveaxis")
+        self.t, self.c, self.k = _points(t), as_tracer(c), int(np.asarray(k))
+        self.extrapolate = extrapolate
+
+    def __call__(self, x: object, nu: int = 0, extrapolate: object = None) -> Any:
+        """Return the values, or those of a derivative."""
+        points, beyond = _points(x), self.extrapolate if extrapolate is None else extrapolate
+        first, last = self.t[self.k], self.t[self.t.shape[0] - self.k - 1]
+        if beyond == "periodic":
+            points = first + (points - first) % (last - first)
+        found = spline_values(self.t, self.c, self.k, points, nu)
+        if beyond:
+            return found
+        outside = np.logical_or(points < first, points > last)
+        return np.where(_behind(outside, self.c), np.nan, found)
+
+
+def _of_bspline(spline: object, x: object, nu: int = 0, extrapolate: object = None) -> Any:
+    """Carry out `BSpline.__call__`."""
+    t, c = (own_attribute(spline, name) for name in ("t", "c"))
+    k, beyond, axis = (read_attribute(spline, name) for name in ("k", "extrapolate", "axis"))
+    return Spline(t, c, k, beyond, axis)(x, nu, extrapolate)
+
+
+def _behind(x: Tracer, c: Tracer) -> Any:
+    return np.reshape(x, (*x.shape, *(1 for _ in c.dims[1:])))
+
+
+def _fitted(tck: Sequence[object], x: object, nu: int, ext: object) -> Any:
+    """Return what FITPACK's functions do: outside, one of four modes."""
+    knots, factors, degree = tck
+    if isinstance(factors, (list, tuple)):
+        raise refuse("splev of a curve in several dimensions cannot be captured",
+                     "Evaluate the coordinates one by one")
+    if ext not in _MODES:
+        raise ValueError(f"Unknown extrapolation mode {ext}.")
+    t, c, points = as_tracer(knots), as_tracer(factors), _points(x)
+    k, mode = int(np.asarray(degree)), _MODES[ext]
+    first, last = t[k], t[t.shape[0] - k - 1]
+    outside = np.logical_or(points < first, points > last)
+    if mode == 2:
+        require(np.logical_not(np.any(outside)), ValueError, "Found x value not in the domain")
+    if mode == 3 and nu == 0:  # as FITPACK, which extrapolates derivatives
+        points = np.clip(points, first, last)
+    found = spline_values(t, c, k, points, nu)
+    return np.where(outside, 0.0, found) if mode == 1 else found
+
+
+def _of_univariate(spline: object, x: object, nu: int = 0, ext: object = None) -> Any:
+    """Carry out `UnivariateSpline.__call__`."""
+    mode = read_attribute(spline, "ext") if ext is None else ext
+    return _fitted(read_attribute(spline, "_eval_args"), x, nu, mode)
+
+
+def splev(x: object, tck: object, der: int = 0, ext: object = 0) -> Any:
+    """Return the values of a B-spline, or of a derivative."""
+    if isinstance(tck, (tuple, list)):
+        return _fitted(tck, x, der, ext)
+    if isinstance(tck, Spline):
+        return tck(x, der, True)
+    if ext != 0:
+        raise ValueError(f"Extrapolation mode {ext} is not supported by BSpline.")
+    return _of_bspline(tck, x, der, True)
+
+
+_CALLS: dict[str, Callable[..., object]] = {
+    "BSpline": _of_bspline, "UnivariateSpline": _of_univariate}
+OBJECTS.update({f"scipy.interpolate.{name}": {"__call__": call} for name, call in _CALLS.items()})
+scipy_captures("scipy.interpolate", {"splev": splev, "BSpline": Spline})
