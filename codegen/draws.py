@@ -115,7 +115,7 @@ def _one_by_one(name: str, is_bound: bool) -> Any:
 
 
 def draw_names() -> dict[str, Any]:
-    """Return what emitted source calls, by name."""
+    """Return the functions that emitted source calls, by name."""
     return {"draw_fill": draw_fill, "draw_bounded": draw_bounded,
             "draw_each": _one_by_one("draw_each", False),
             "draw_below": _one_by_one("draw_below", True)}

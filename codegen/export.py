@@ -55,7 +55,7 @@ def vector_widths(cpu: str | None) -> tuple[int, ...]:
 
 
 def cpu_description(cpu: str | None) -> str:
-    """Return what decides which instructions are used."""
+    """Return the processor and its features, which decide which instructions are used."""
     return cpu or f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
 
 

@@ -27,7 +27,7 @@ FOLDED = ("fold", "argument", "running")
 
 
 def identity_of(combine: str, dtype: np.dtype) -> Expression:
-    """Return what a fold starts with."""
+    """Return the value that a fold starts with."""
     if combine in ("max", "min"):
         if dtype.kind == "f":
             value = -np.inf if combine == "max" else np.inf

@@ -44,7 +44,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What a status of the kernel means: an exception, its message, and the user's line."""
+    """The meaning of a status of the kernel: an exception, its message, and the user's line."""
 
     error: str
     message: str
@@ -198,7 +198,7 @@ class KernelFrame:
         return identifier(self.labels.get(v, v.name or "t"))
 
     def origin(self, eqn: Eqn | None) -> Origin:
-        """Return what a node is there for that carries out an equation."""
+        """Return the origin of a node that carries out an equation."""
         if eqn is None:
             return NOWHERE
         is_known = bool(eqn.outputs) and eqn.outputs[0] in self.labels

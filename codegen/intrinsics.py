@@ -1,4 +1,4 @@
-"""What emitted CPU source may call, by name.
+"""The functions that emitted CPU source may call, by name.
 
 Everything lowers to a few LLVM instructions at the place of the call; nothing uses Numba's runtime.
 """
@@ -26,7 +26,7 @@ __all__ = ["namespace"]
 
 def namespace(widths: tuple[int, ...], *, reassociate: bool = True,
               reallocate: Reallocate = realloc) -> dict[str, Any]:
-    """Return what emitted source calls, by name.
+    """Return the functions that emitted source calls, by name.
 
     widths      -- the bits of the vectors that math functions may be called on, with an error of
                    up to 4 ulp; none where they must not be vectorised

@@ -76,7 +76,7 @@ class Kernel:
 
     @property
     def size_names(self) -> list[str]:
-        """Return what sizes are called in the source, in the order of the graph."""
+        """Return the names of sizes in the source, in the order of the graph."""
         return [self.scalar_names[v] for v in self.graph.sizes]
 
     @property

@@ -1,4 +1,4 @@
-"""What LLVM's vectoriser is told of loops, at the jumps that close them.
+"""Hints on loops for LLVM's vectoriser, at the jumps that close them.
 
 It makes a vector loop handle up to four vectors at once, with a loop over single elements for what
 is left. That hides how long sums and calls of functions take, but rows are often short: of 148

@@ -33,7 +33,7 @@ __all__ = ["NOWHERE", "Assign", "Do", "If", "Let", "Loop", "Node", "Origin", "Re
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a node is there for.
+    """The purpose of a node.
 
     labels -- of the equations that it carries out, the names of their results in the printed graph
     site   -- the user's line

@@ -136,5 +136,5 @@ def _call_native(typingctx: TypingContext, symbol: types.Type, *words: types.Typ
 
 
 def native_names() -> dict[str, Any]:
-    """Return what emitted source calls, by name."""
+    """Return the functions that emitted source calls, by name."""
     return {"call_native": _call_native, "slot": _slot}

@@ -31,7 +31,7 @@ Key = tuple[tuple[Any, ...], tuple[str, ...]]
 
 
 class Resolver(Protocol):
-    """What knows the calls of one function."""
+    """The resolver of the calls of one function."""
 
     def resolve(self, args: Sequence[object], names: Sequence[str]) -> NjitCall:
         """Return the call for arguments of these types; `TypingError` where there is none."""
@@ -49,7 +49,7 @@ class FunctionType(types.Callable, types.Opaque):
 
     @property
     def key(self) -> int:
-        """Return what tells two of these types apart; a type keeps its function alive."""
+        """Return the key that tells two of these types apart; a type keeps its function alive."""
         return id(self.function)
 
     def get_call_type(self, context: TargetContext, args: Sequence[object],

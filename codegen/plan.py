@@ -32,7 +32,7 @@ WORD = ir.IntType(64)
 
 @dataclass(frozen=True)
 class SizePlan:
-    """What follows from the shapes and ints of a call, before it is written for a machine.
+    """The facts that follow from the shapes and ints of a call, before a machine's code.
 
     given      -- the dims that a call gives, in order: those of its arrays, and its ints
     sizes      -- by size, the number of the dim that it is read off
@@ -77,7 +77,7 @@ def _shapes(kernel: Kernel) -> Iterator[tuple[Dim, ...]]:
 
 
 def plan_dims(kernel: Kernel) -> list[Dim]:
-    """Return what the plan writes: sizes, shapes of array results, bytes of the arena."""
+    """Return the dims that the plan writes: sizes, shapes of array results, bytes of the arena."""
     shapes = [d for shape in _shapes(kernel) for d in shape]
     return [*(v.dim for v in kernel.graph.sizes), *shapes, arena_size(kernel)]
 

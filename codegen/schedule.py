@@ -32,7 +32,7 @@ MAX_WRITTEN_OUT = 32
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What a target wants of nests.
+    """The wishes of a target for nests.
 
     vectorises   -- whether calls are vectorised, in innermost loops only
     in_registers -- whether all folds are kept in registers
@@ -129,7 +129,7 @@ BEHIND = "{} comes in between, and only the last loop can be joined"
 
 @dataclass(slots=True)
 class _Effects:
-    """What a step reads and writes: buffers, scalars, and whether its place is fixed."""
+    """The reads and writes of a step: buffers, scalars, and whether its place is fixed."""
 
     reads: set[Buffer]
     writes: set[Buffer]

@@ -214,7 +214,7 @@ EXPENSIVE = 4.0
 
 
 def _repeated(eqn: Eqn, elements: Elements) -> Iterator[Value]:
-    """Yield what an equation would compute again and again in an outer loop.
+    """Yield the operands that an equation would compute again and again in an outer loop.
 
     An operand that is repeated along inner loops only is computed once outside of them anyhow; but
     calls are vectorised only in loops of their own.
@@ -236,7 +236,7 @@ def _repeated(eqn: Eqn, elements: Elements) -> Iterator[Value]:
 
 
 def _source(a: Value, elements: Elements) -> Value:
-    """Return what a view is a view of."""
+    """Return the value that a view is a view of."""
     eqn = elements.makers[a]
     while isinstance(eqn.op.lowering, (View, Alias)) and is_array(eqn.inputs[0]) and (
             eqn.inputs[0] not in elements.stored and eqn.inputs[0] in elements.makers):
@@ -246,7 +246,7 @@ def _source(a: Value, elements: Elements) -> Value:
 
 
 def _selected(block: Block, elements: Elements) -> Iterator[Value]:
-    """Yield what may be compared with one of its own elements."""
+    """Yield the values that may be compared with one of their own elements."""
     uses = Counter(v for e in all_eqns(block) for v in e.uses())
     for eqn in all_eqns(block):
         how = eqn.op.lowering

@@ -1,4 +1,4 @@
-"""What a target does in its own way, for `lower.py` to put together."""
+"""The parts of lowering that a target has of its own, for `lower.py` to put together."""
 
 from __future__ import annotations
 

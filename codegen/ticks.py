@@ -1,4 +1,4 @@
-"""What instrumented source calls, and nothing else does: a clock, and counts of iterations.
+"""Functions that instrumented source alone calls: a clock, and counts of iterations.
 
 Both are calls of C functions that `tracejit.runtime.ticks` makes. LLVM knows nothing of these, so
 that loops stay between the two calls that they are between.

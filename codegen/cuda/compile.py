@@ -56,7 +56,7 @@ does depends on their versions."""
 
 @contextmanager
 def _clear_errors(capability: Capability) -> Iterator[None]:
-    """Say what is missing where there is no compiler, or not for this capability."""
+    """Name the missing part where there is no compiler, or none for this capability."""
     try:
         yield
     except Exception as e:

@@ -86,7 +86,7 @@ class DeviceProgram:
         return THREADS_OF.get(self.launches(kernel), THREADS)
 
     def text(self) -> dict[str, Any]:
-        """Return what JSON can hold of it: all but the sources and PTX, which are files."""
+        """Return its text in JSON: all but the sources and PTX, which are files."""
         return {
             "kernels": [[name, [[p.name, p.dtype.str, p.is_array, p.is_room] for p in parameters]]
                         for name, parameters in self.kernels.items()],

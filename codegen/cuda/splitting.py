@@ -331,7 +331,7 @@ class _Splitter:
         self.steps.append(step)
 
     def _told(self, asked: Sequence[Expression], step: Control) -> list[Node]:
-        """Return what sets the scalars that the host asks the device for."""
+        """Return the nodes that set the scalars which the host asks the device for."""
         nodes: list[Node] = []
         answers: list[Expression | Told] = []
         for e in asked:

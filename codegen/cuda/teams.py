@@ -159,7 +159,7 @@ _LANE = Var("<lane>", I64)
 
 
 def accesses_of(node: Node, divided: Sequence[Loop], lane: str = "") -> Iterator[TeamAccess]:
-    """Yield what threads of a team read and write where they do a node of a row."""
+    """Yield the reads and writes of a team's threads where they do a node of a row."""
     if isinstance(node, (Store, Do)) and not lane:
         lane = FIRST
     for load in loads_in(node):

@@ -28,7 +28,7 @@ MAX_AXES = 3
 
 @dataclass(eq=False, slots=True)
 class Unit:
-    """What one launch does.
+    """The work of one launch.
 
     nodes   -- its Loop IR
     axes    -- of a grid unit, the loops that are spread over threads, outermost first

@@ -264,7 +264,7 @@ class Filling(Growing):
         return (back, []) if self.run is None and self.is_down else (front, back)
 
     def finished(self) -> list[Any]:
-        """Return what the list has after the loop."""
+        """Return the items of the list after the loop."""
         assert self.slots is not None
         return [*self.slots.of_size(self.lead - self.front * self.all_trips), *super().finished(),
                 *self.slots.of_size(self.tail - self.back * self.all_trips)]

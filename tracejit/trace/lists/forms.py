@@ -38,7 +38,7 @@ __all__ = ["Form", "arrays_of", "as_logs", "begun_list", "finish_logs", "form_of
 
 @dataclass(frozen=True)
 class Form:
-    """What the items of a list are like.
+    """The form that all items of a list have.
 
     template -- a tuple that is like them; None, where they are numbers or arrays
     kinds    -- of which kinds the numbers at each place are

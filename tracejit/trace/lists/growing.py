@@ -139,7 +139,7 @@ class Growing:
         self.container[:] = [*self.kept, *([] if self.run is None else [self.run])]
 
     def note_begun(self) -> None:
-        """Note what is in the storage when an iteration begins."""
+        """Note the contents of the storage when an iteration begins."""
         self.begun = None if self.storage is None else self.storage.cell.value
 
     # --- after an iteration ---------------------------------------------------------------------
@@ -221,7 +221,7 @@ class Growing:
     # --- afterwards -----------------------------------------------------------------------------
 
     def finished(self) -> list[Any]:
-        """Return what the list has after the loop."""
+        """Return the items of the list after the loop."""
         assert self.storage is not None
         assert self.kind is not None
         kinds = self.kind[1]

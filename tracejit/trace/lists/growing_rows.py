@@ -77,7 +77,7 @@ class GrowingRows(Growing):
         self.container[:] = [*self.kept, *([] if self.rows is None else [self.rows])]
 
     def note_begun(self) -> None:
-        """Note what is in the storage when an iteration begins."""
+        """Note the contents of the storage when an iteration begins."""
         for c in self.columns:
             c.note_begun()
 
@@ -104,7 +104,7 @@ class GrowingRows(Growing):
         return all(done)
 
     def finished(self) -> list[Any]:
-        """Return what the list has after the loop."""
+        """Return the items of the list after the loop."""
         runs = []
         for c in self.columns:
             assert c.storage is not None

@@ -424,7 +424,7 @@ class GrownRows(Rows):
     __slots__ = ()
 
     def walk(self) -> Callable[[Any], Any]:
-        """Return what gives a loop over the list its items."""
+        """Return the iterable that gives a loop over the list its items."""
         places = [c.walk() for c in self.columns]
         if not self.is_changeable:
             return lambda k: self.row([place(k) for place in places])

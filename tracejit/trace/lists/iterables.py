@@ -1,4 +1,4 @@
-"""What a `for` runs over when the number of items is only known at run time."""
+"""Iterables of a `for` of which the number of items is only known at run time."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def counted(x: Any) -> TracedIterable | None:
 
 
 def _counted(x: Any) -> TracedIterable | None:
-    """Return what an iterator over x runs over: the items of a list are alike then."""
+    """Return the iterable that an iterator over x runs over: the items of a list are alike then."""
     if not has_runs(x) or len(x) == 1:
         return counted(x)
     items = counted([ABOVE.one_run(x)])

@@ -106,7 +106,7 @@ def _one_run(xs: object) -> Run:
 
 
 def columns_of(xs: object) -> list[list[Any]]:
-    """Return what the tuples of a list have at each place."""
+    """Return the numbers that the tuples of a list have at each place."""
     places = [x.columns if isinstance(x, Rows) else places_of(x) for x in plain_items(xs)]
     return [list(column) for column in zip(*places, strict=True)]
 

@@ -78,7 +78,7 @@ def as_node(x: Any) -> Any:
 
 
 def places_of(x: object) -> list[Any]:
-    """Return what is at the places of a tuple or list, from left to right."""
+    """Return the contents of the places of a tuple or list, from left to right."""
     found: list[Any] = []
     map_content(found.append, as_node(x))
     return found
@@ -212,7 +212,7 @@ class Item(Run):
         return self._rows().columns[before:before + len(places_of(self.template[k]))]
 
     def item(self, k: SupportsIndex) -> Any:  # type: ignore[override]
-        """Return what is at a place."""
+        """Return the content of a place."""
         place, columns = of_dim(self.place), iter(self._columns(k))
         return map_content(lambda _: next(columns).item(place), self.template[k.__index__()])
 
@@ -223,7 +223,7 @@ class Item(Run):
         return columns
 
     def spread(self) -> list[Any]:
-        """Return what the list has now."""
+        """Return the present items of the list."""
         return [self.item(k) for k in range(len(self.template))]
 
     def array(self) -> Tracer:

@@ -1,1 +1,1 @@
-"""What Python's calls, objects and lists do on traced values."""
+"""Python's calls, objects and lists on traced values."""

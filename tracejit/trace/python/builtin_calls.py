@@ -196,7 +196,7 @@ def _moves(fn: Callable[..., object]) -> bool:
 
 
 def _called_back(x: object) -> Any:
-    """Return what native code calls back as a function that is captured."""
+    """Return a captured function for native code to call back."""
     if isinstance(x, (MethodType, functools.partial)):
         return lambda *args: ABOVE.call_function(x, args, {})
     return x

@@ -124,7 +124,7 @@ _CHANGES_LENGTH = frozenset(("append", "extend", "insert", "pop", "remove", "cle
 
 
 def _note_contents(fn: object, args: Args) -> None:
-    """Note what is done to a container: which lists go into it, and whether its length changes."""
+    """Note the change of a container: which lists go into it, and whether its length changes."""
     owner = getattr(fn, "__self__", None)
     note_use(owner)
     if isinstance(owner, (list, dict, deque)) and isinstance(fn, BuiltinFunctionType):
@@ -141,7 +141,7 @@ def _replaced(fn: Callable[..., object], replacement: Callable[..., object], arg
 
 
 def _referent(reference: Callable[[], object]) -> object:
-    """Return what a weak reference leads to, which lives as long as the program holds it."""
+    """Return the referent of a weak reference, which lives as long as the program holds it."""
     x = reference()
     if x is not None and not (current().captured.is_from_outside(x) or ABOVE.count_names(x)):
         raise refuse(f"a weak reference to a {type(x).__name__} that no name leads to",

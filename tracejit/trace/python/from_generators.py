@@ -1,4 +1,4 @@
-"""What Python's functions make of a generator, written in Python: captured like users' functions.
+"""Python's functions of a generator, written in Python: captured like users' functions.
 
 Each takes an item when Python's function does, and no more of them, so that what the generator does
 between two items happens in Python's order.

@@ -96,7 +96,7 @@ def list_of(kind: type) -> Callable[..., Any]:
 
 
 def items_taken(x: object) -> Any:
-    """Return what a builtin iterates over, where Python would call a user's method for it."""
+    """Return the items for a builtin, where Python would call a user's method for them."""
     if isinstance(x, (TracedIterable, Iterated)):
         found = list_making.list_from(x)
         return tuple(x) if found is None else found

@@ -96,7 +96,7 @@ def items_of(xs: Any) -> Iterator[Any]:
 
 
 def unpacked(xs: object, count: int) -> tuple[Any, ...]:
-    """Return what an assignment to several names unpacks."""
+    """Return the items that an assignment to several names unpacks."""
     from tracejit.trace.values.equations import same_dim
 
     if not same_dim(length(xs), count):

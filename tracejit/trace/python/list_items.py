@@ -142,7 +142,7 @@ def _has_more_than(count: Dim, rest: int, xs: object) -> Any:
 
 
 def cut(xs: Any, key: slice) -> list[Any]:
-    """Return what a slice of a list has, which is a copy."""
+    """Return the items of a slice of a list, which is a copy."""
     if len(xs) == 1 and isinstance(xs[0], Item):
         return xs[0].spread()[key]
     start, stop, step = (None if x is None else _index(x) for x in (key.start, key.stop, key.step))

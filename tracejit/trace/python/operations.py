@@ -67,7 +67,7 @@ def _operate_on_lists(op: str, a: object, b: Any) -> Any:
 
 
 def inplace(op: str, a: object, b: Any) -> Any:
-    """Return what `a op= b` binds a to."""
+    """Return the object that `a op= b` binds a to."""
     o = BINARY[op]
     method = special_method(a, o.inplace)
     if method is not None:

@@ -1,4 +1,4 @@
-"""What a function of Python's does with a generator of the user's: it takes items, all or some."""
+"""Functions of Python's that take a generator of the user's: it takes items, all or some."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _folded(fn: object, args: tuple[object, ...], kwargs: dict[str, object]) -> 
 
 def _reading(fn: object, args: tuple[object, ...], kwargs: dict[str, object], owner: object,
              name: str) -> Callable[..., Any] | None:
-    """Return what makes a list of the items for a function that takes all of them."""
+    """Return the maker of a list of the items for a function that takes all of them."""
     if (kwargs.keys() & {"key", "count"} or (fn is np.fromiter and len(args) > 2)) and (
             fn is not sorted):
         return None

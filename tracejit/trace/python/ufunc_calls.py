@@ -151,7 +151,7 @@ def _outer(ufunc: np.ufunc, inputs: Sequence[object], kwargs: dict[str, object])
 
 def _folding(table: dict[object, Callable[..., object]],
              method: str) -> Callable[[Any, Sequence[Any], dict[str, Any]], Any]:
-    """Return what captures `reduce` or `accumulate`, which fold along the first axis by default."""
+    """Return the capture of `reduce` or `accumulate`, which fold along axis 0 by default."""
 
     def fold(ufunc: np.ufunc, inputs: Sequence[object], kwargs: dict[str, object]) -> Any:
         if ufunc not in table or len(inputs) != 1:

@@ -119,7 +119,7 @@ def settle_aliases(tracer: Any, bound: Sequence[Bound], trips: object) -> None:
 
 
 class _Bindings:
-    """What the names of arrays held before a loop, at both ends of an iteration, and hold now.
+    """The arrays that names held before a loop, at both ends of an iteration, and hold now.
 
     Names are places in `bound`. `source[k]` is the name whose array name k ends an
     iteration with, as a whole; `steps[k]` are all whose array, or a view of it, it may be.

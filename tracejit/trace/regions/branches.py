@@ -237,7 +237,7 @@ def trace_branch(fn: Callable[[], Any], names: Sequence[Place], lists: Any,
 
 def end_branch(frame: Frame, scope: BlockScope, names: Sequence[Place],
                ended: type[BranchRaised] | None, items: dict[object, Any]) -> Branch:
-    """Return what a branch leaves.
+    """Return the contents that a branch leaves.
 
     items -- for lists of which the branches leave different ones: their items in arrays
     """

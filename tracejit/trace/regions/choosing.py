@@ -71,7 +71,7 @@ def told_of(choice: Choice, fn: Callable[[object], object]) -> Any:
 
 
 def with_plain(x: object, fn: Callable[[object], object]) -> Any:
-    """Return what a function gives of a content that may be a choice."""
+    """Return the result of a function of a content that may be a choice."""
     x = narrowed(x)
     return for_each(x, fn) if isinstance(x, Choice) else fn(x)
 
@@ -86,7 +86,7 @@ def refuse_new_axes(container: object, key: Choice) -> None:
 
 
 def told_from_none(choice: Choice, error: Exception) -> Any:
-    """Return what a choice is besides None, for which the run raises an error."""
+    """Return the options of a choice besides None, for which the run raises an error."""
     left = possible(choice)
     some = [k for k in left if choice.options[k] is not None]
     if 0 < len(some) < len(left):
@@ -104,7 +104,7 @@ def _require_one_of(choice: Choice, numbers: Sequence[int], error: Exception) ->
 
 def _error_of_none(choice: Choice, fn: Callable[[object], object]
                    ) -> tuple[list[int], Exception] | None:
-    """Return what a choice may be if it is not None, and the error of None, if it raises one."""
+    """Return the options of a choice besides None, and the error of None, if it raises one."""
     left = possible(choice)
     none = [k for k in left if choice.options[k] is None]
     if not none or len(none) == len(left):
@@ -121,7 +121,7 @@ def _error_of_none(choice: Choice, fn: Callable[[object], object]
 
 
 def _attempt(fn: Callable[[object], object], x: object) -> Any:
-    """Return what a function gives in a branch, which an error of Python's ends."""
+    """Return the result of a function in a branch, which an error of Python's ends."""
     try:
         return fn(x)
     except Exception as e:

@@ -210,7 +210,7 @@ def is_of_several_kinds(g: object) -> bool:
 
 
 def as_left(g: Number, x: Any, end: Any) -> Any:
-    """Return what is in a place after iterations that leave a number or array like `end`."""
+    """Return the content of a place after iterations that leave a number or array like `end`."""
     if isinstance(end, Tracer) and end.is_array:
         x.cell.may_be_number = end.cell.may_be_number
         return x
@@ -233,7 +233,7 @@ def leaves_of(guess: object) -> list[Any]:
 
 
 def parts_of(guess: object, content: object) -> list[Any]:
-    """Return what a content has in the places of a guess's leaves, whether it is set left out."""
+    """Return the parts of a content in the places of a guess's leaves, but whether it is set."""
     if isinstance(guess, MaybeUnset):
         content = content.content if isinstance(content, MaybeUnset) else content
         return parts_of(guess.content, content)

@@ -304,7 +304,7 @@ class LoopTracer:
         return True
 
     def _yielded(self, ended_lists: dict[Carried, list[Value]]) -> list[Any]:
-        """Return what an iteration hands on to the next one."""
+        """Return the values that an iteration hands on to the next one."""
         outputs: list[Any] = []
         for c, end in zip(self.carried, self.ended, strict=True):
             if isinstance(c.guess, CellGuess):
@@ -526,7 +526,7 @@ class LoopTracer:
     # --- starting -------------------------------------------------------------------------------
 
     def starts(self) -> list[Any]:
-        """Return what the carried values are before the loop."""
+        """Return the carried values as they are before the loop."""
         starts: list[Any] = []
         lists = {c: as_logs(arrays_of(c.start, c.guess.form)) for c in self.carried
                  if isinstance(c.guess, ListGuess)}

@@ -106,7 +106,7 @@ class Branch:
     """The lists in `copies` that have their items in arrays because the branches differ there."""
 
     def note(self, key: object, content: Any, items: list[Any] | None = None) -> None:
-        """Note what a place holds at the end of the branch.
+        """Note the content of a place at the end of the branch.
 
         items -- a list's items in arrays, where the branches leave lists of different lengths
         """
