@@ -9,7 +9,8 @@ from __future__ import annotations
 import abc
 import functools
 from collections import namedtuple
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -262,6 +263,66 @@ def iterator_of_a_users_class() -> Program:
         return total
 
     return function, [lambda: setattr(S, "k", 4)]
+
+
+@program
+def property_of_a_users_kind() -> Program:
+    class Scaled(property):
+        def __get__(self, owner: Any, kind: Any = None) -> Any:
+            return super().__get__(owner, kind) * S.k if owner is not None else self
+
+    class Made:
+        @Scaled
+        def value(self) -> Any:
+            return 3.0
+
+    made = Made()
+    return (lambda x: np.sum(x) * made.value + Made().value, [lambda: setattr(S, "k", 5.0)])
+
+
+class Table(Mapping[str, Any]):
+    def __init__(self, items: dict[str, Any]) -> None:
+        self.items_of = items
+
+    def __getitem__(self, key: str) -> Any:
+        return self.items_of[key] * S.k
+
+    def __iter__(self) -> Any:
+        return iter(self.items_of)
+
+    def __len__(self) -> int:
+        return len(self.items_of)
+
+
+@program
+def mapping_that_is_unpacked() -> Program:
+    table = Table({"a": 2.0})
+
+    def takes(x, a, b=1.0):
+        return np.sum(x) * a + b
+
+    return (lambda x: takes(x, **table) + dict(table)["a"] + {**table}["a"],
+            [lambda: setattr(S, "k", 3.0), lambda: table.items_of.update(b=5.0)])
+
+
+NAMES: dict[str, Callable[[Any], Any]] = {
+    "items": lambda m: sum(v for k, v in vars(m).items() if not k.startswith("_")),
+    "values": lambda m: sum(v for v in vars(m).values() if isinstance(v, float)),
+    "length": lambda m: len(vars(m)), "in": lambda m: ("b" in vars(m)) + 1.0,
+    "loop": lambda m: len([k for k in vars(m)]), "unpacked": lambda m: len({**vars(m)}),
+    "copy": lambda m: len(dict(vars(m))), "listed": lambda m: len(dir(m))}
+
+
+def _named(name: str) -> Program:
+    module = ModuleType("settings")
+    vars(module)["a"] = 1.0
+    read = NAMES[name]
+    return lambda x: np.sum(x) * read(module), [lambda: setattr(module, "b", 2.0),
+                                                lambda: setattr(module, "a", 5.0),
+                                                lambda: delattr(module, "b")]
+
+
+MADE |= {f"names of a module: {name}": functools.partial(_named, name) for name in NAMES}
 
 
 @pytest.fixture(autouse=True)

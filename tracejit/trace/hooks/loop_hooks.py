@@ -32,7 +32,7 @@ from tracejit.trace.python.calls_with_containers import items_in
 from tracejit.trace.python.caught import may_raise
 from tracejit.trace.python.from_generators import mapped
 from tracejit.trace.python.instances import made_list
-from tracejit.trace.python.iterating import begun, iterate
+from tracejit.trace.python.iterating import begun, iterate, mapping_of
 from tracejit.trace.python.list_making import list_of
 from tracejit.trace.python.managed import ENDS_CAPTURES
 from tracejit.trace.python.truths import truth
@@ -464,6 +464,10 @@ class LoopHooks(GeneratorHooks):
         """Return the items of `[*iterable]`: many items stay one run."""
         iterable = items_in(iterable) if isinstance(iterable, StandIn) else iterable
         return copies(iterable) if has_runs(iterable) else self.iterate(iterable)
+
+    def mapping(self, x: object) -> Any:
+        """Return the dict that `**x` unpacks."""
+        return mapping_of(x)
 
     def iterate(self, iterable: Any) -> Any:
         """Return the iterable that a comprehension runs over, or a `*` unpacks."""

@@ -49,7 +49,7 @@ def read_attribute(owner: object, name: str, *default: object) -> Any:
     if name == "__dict__":
         return note_own_names(owner, captured.attribute(owner, name))
     found = captured.entry(owner, name) if _may_run(cls, name) else UNSET
-    if isinstance(found, property):
+    if isinstance(found, property) and not _gives_its_own(found):
         if (capture := method_of_object(owner, name)) is not None:
             return capture()
         getter = captured_function(found.fget)
@@ -61,7 +61,7 @@ def read_attribute(owner: object, name: str, *default: object) -> Any:
         compute = captured_function(found.func)
         if compute is not None:
             return _cached(owner, name, own.get(name, UNSET), compute)
-    if found is not UNSET and not captured.is_from_outside(owner) and is_users_type(type(found)):
+    if found is not UNSET and not captured.is_from_outside(owner) and _gives_its_own(found):
         method = special_method(found, "__get__")
         if method is not None and (name not in own or hasattr(type(found), "__set__")):
             return method(found, owner, cls)
@@ -71,6 +71,11 @@ def read_attribute(owner: object, name: str, *default: object) -> Any:
             captured.shows_no_own(owner, name)
             return method(owner, name)
     return _set_one(captured.attribute(owner, name), owner, name, default)
+
+
+def _gives_its_own(found: object) -> bool:
+    """Return whether the class of a descriptor is a user's that says what attributes it gives."""
+    return is_users_type(type(found)) and special_method(found, "__get__") is not None
 
 
 def _set_one(content: object, owner: object, name: str, default: tuple[object, ...]) -> Any:

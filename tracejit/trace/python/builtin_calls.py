@@ -14,6 +14,7 @@ from typing import Any
 
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dependencies import note_impure
+from tracejit.trace.ground.modules import home_of, is_fixed
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.python.impure import (
     are_seeds,
@@ -203,4 +204,8 @@ def _called_back(x: object) -> Any:
 
 
 def _captured(x: object) -> Any:
-    return convert(x) if isinstance(x, FunctionType) else x
+    if not isinstance(x, FunctionType):
+        return x
+    if not is_fixed(home_of(x)):
+        current().captured.code(x)
+    return convert(x)

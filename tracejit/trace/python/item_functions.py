@@ -17,7 +17,7 @@ from tracejit.trace.lists import list_runs
 from tracejit.trace.lists.iterables import Iterated, TracedIterable, as_now, counted, make_zip
 from tracejit.trace.python import list_functions, list_making
 from tracejit.trace.python.calls import call_function
-from tracejit.trace.python.iterating import iterate
+from tracejit.trace.python.iterating import iterate, mapping_of
 from tracejit.trace.python.number_functions import require_scalar, to_bool
 from tracejit.trace.python.operations import binary
 from tracejit.trace.python.special_methods import special_method
@@ -87,6 +87,9 @@ def list_of(kind: type) -> Callable[..., Any]:
                 return note_made(kind(found))
         if kind not in (list, tuple):
             read_deeply([args, items])
+        if kind is dict and args and special_method(args[0], "__getitem__") and (
+                hasattr(type(args[0]), "keys")):
+            return note_made({**mapping_of(args[0]), **items})
         if kind is set or kind is dict:
             args = tuple(tuple(list_functions.items_of(found)) if has_runs(found := items_taken(x))
                          else found for x in args)

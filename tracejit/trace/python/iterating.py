@@ -17,7 +17,7 @@ from tracejit.trace.regions.choosing import told_from_none
 from tracejit.trace.state.changes import advance, is_iterator, read_unseen
 from tracejit.trace.state.yielding import UsersGenerator
 
-__all__ = ["begun", "iterate"]
+__all__ = ["begun", "iterate", "mapping_of"]
 
 
 @above
@@ -53,6 +53,20 @@ def iterate(x: Any) -> Iterator[Any]:
         advance(iterator)
     following = special_method(iterator, "__next__")
     return iterator if following is None else _items_of_users(iterator, following)
+
+
+def mapping_of(x: object) -> Any:
+    """Return what `**x` unpacks: of an object of a user's class, a dict that its methods make."""
+    if id(x) in current().captured.namespaces:
+        read_unseen(x)
+    if is_plain(x) or isinstance(x, (dict, StandIn, Choice)):
+        return x
+    method = special_method(x, "__getitem__")
+    if method is None:
+        read_unseen(x)
+        return x
+    keys = special_method(x, "keys")
+    return {key: method(x, key) for key in iterate(x if keys is None else keys(x))}
 
 
 def _items_of_users(iterator: object, following: Callable[[object], object]) -> Iterator[Any]:

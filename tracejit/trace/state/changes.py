@@ -218,6 +218,8 @@ def read_unseen(x: object) -> None:
     if isinstance(x, _CODE):
         return
     captured = current().captured
+    if id(x) in captured.namespaces:
+        unseen("reading all names of a module")
     for kind in captured.freeze(x):
         unseen(f"reading a {kind.__qualname__}")
     for name in captured.native.may_call(x):

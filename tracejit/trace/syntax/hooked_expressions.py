@@ -90,8 +90,9 @@ class ExpressionRewriter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> Any:
         if isinstance(node.func, ast.Name) and not self._is_bound(node.func.id):
-            if node.func.id == "super":  # it looks at the frame
-                node.args = [self.visit(a) for a in node.args]
+            if node.func.id == "super":  # of the class around, whichever has one of that name
+                node.args = [a if isinstance(a, ast.Name) and a.id == "__class__" else self.visit(a)
+                             for a in node.args]
                 return node
             if node.func.id in ("globals", "locals", "vars", "dir") and not node.args:
                 return place(hook(node.func.id, *([] if node.func.id == "globals" else [
@@ -101,7 +102,7 @@ class ExpressionRewriter(ast.NodeTransformer):
             return self._own_call(node)
         args = [self._comprehension(a, "generated") if isinstance(a, ast.GeneratorExp)
                 else self.visit(a) for a in node.args]
-        keywords = [self.visit(k) for k in node.keywords]
+        keywords = [self._keyword(k) for k in node.keywords]
         call = hook("call", self.visit(node.func), *args)
         call.keywords = keywords
         return place(call, node)
@@ -223,8 +224,16 @@ class ExpressionRewriter(ast.NodeTransformer):
             x.value.func.attr = "spread"  # type: ignore[attr-defined]
         return place(hook("made", node), node) if isinstance(node.ctx, ast.Load) else node
 
+    def _keyword(self, node: ast.keyword) -> ast.keyword:
+        node.value = self.visit(node.value)
+        if node.arg is None:
+            node.value = place(hook("mapping", node.value), node.value)
+        return node
+
     def visit_Dict(self, node: ast.Dict) -> Any:
         self.generic_visit(node)
+        node.values = [x if key is not None else place(hook("mapping", x), x)
+                       for key, x in zip(node.keys, node.values, strict=True)]
         return place(hook("keyed", node, constant(sum(key is not None for key in node.keys))), node)
 
     def visit_Set(self, node: ast.Set) -> Any:

@@ -286,5 +286,5 @@ def _stopping(s: ast.For) -> ast.expr:
 def _looks_at_frame(s: ast.stmt) -> bool:
     """Return whether a statement has what only works in the function's own frame."""
     return any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) or (
-        isinstance(n, ast.Name) and n.id in ("super", "__class__", *ALL_NAMES))
+        isinstance(n, ast.Name) and n.id in ALL_NAMES)
         for n in own_nodes([s]))

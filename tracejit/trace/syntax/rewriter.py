@@ -24,6 +24,7 @@ from tracejit.trace.ground.source import FunctionSource, find_source, register_c
 from tracejit.trace.ground.trees import SYNTAX_TREES, future_flags
 from tracejit.trace.syntax.generators import Form, NotInForm, in_form, is_generator
 from tracejit.trace.syntax.hooked_functions import FunctionRewriter, strip_signature
+from tracejit.trace.syntax.named_super import name_supers
 from tracejit.trace.syntax.recursion import PlaceOfFunction, make_loops, names_of_itself
 from tracejit.trace.syntax.syntax import HOOKS, Stmts, load, place
 
@@ -81,6 +82,8 @@ def _compile(source: FunctionSource, fn: FunctionType, form: Form,
     if isinstance(tree, ast.Lambda):
         body: Stmts = [place(ast.Return(tree.body), tree.body)]
         tree = place(ast.FunctionDef("_lambda", tree.args, body, []), tree)
+    if "super" not in fn.__globals__:
+        name_supers(tree, "__class__" in fn.__code__.co_freevars)
     if is_generator(tree):
         try:
             tree = in_form(tree, form)
