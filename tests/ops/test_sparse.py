@@ -191,6 +191,6 @@ def test_errors_are_scipys_or_name_the_line() -> None:
         with pytest.raises(ValueError, match="exceeds matrix dimensions"):
             tracejit.jit(lambda d: sp.coo_array((d, (ROWS, COLUMNS)), shape=(3, 3)).toarray())(D)
         blocks = sp.bsr_array(DENSE)
-        for refused in (lambda x: CSR.T.max() * x, lambda x: blocks @ x):
+        for refused in (lambda x: CSR.T.max() * x, lambda x: blocks @ x, lambda x: CSR * x[0]):
             with pytest.raises(Refusal, match=r"test_sparse.py:\d+"):
                 tracejit.jit(refused)(X4)

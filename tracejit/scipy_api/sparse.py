@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -67,6 +67,11 @@ class Sparse:
         raise refuse(f"`{name}` of a sparse matrix that captured code made",
                      "Use products, sums, `.T`, `.toarray()` and `.diagonal()`, or make the matrix "
                      "outside")
+
+    def as_leaf(self) -> NoReturn:
+        """Refuse to be an argument or a result."""
+        raise refuse("a sparse matrix that captured code made, as a result",
+                     "Return its .toarray(), or its elements")
 
     @property
     def T(self) -> Sparse:
