@@ -321,6 +321,25 @@ def looked_up_in_both(x):
 
 
 @program
+def comprehensions_of_several_loops(x):
+    bins = [[] for _ in range(3)]
+    for v in x:
+        bins[int(v * 10) % 3].append(v)
+    flat = [v for b in bins for v in b]
+    t = sum(v * k for k, v in enumerate(flat)) + max(v for b in bins for v in b)
+    t += sum(k * v for k, b in enumerate(bins) for v in b if v > 0.2)
+    t += sum(v * w for b in bins if len(b) > 1 for k, v in enumerate(b) for w in b[k + 1:])
+    pairs = [(k, v) for k in range(3) for v in bins[k]]
+    return t + sum(k * v for k, v in pairs)
+
+
+@program
+def products_of_what_a_filter_leaves(x):
+    large = [v for v in x if v > 0.3]
+    return sum([a * b for a in large for b in large if a != b]) + len(large)
+
+
+@program
 def rows_and_columns(x):
     rows = [[0.0] * 3 for _ in range(3)]
     for v in x:

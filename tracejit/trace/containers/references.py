@@ -17,8 +17,8 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import NeedOnePool
 from tracejit.trace.ground.source import rewritten_source
 
-__all__ = ["Reference", "Site", "note_length", "note_list", "note_put", "pool_site",
-           "require_one", "require_reference", "site_in_code"]
+__all__ = ["Reference", "Site", "goes_by_data", "note_length", "note_list", "note_put",
+           "pool_site", "require_one", "require_reference", "site_in_code"]
 
 Site = tuple[Any, ...]
 """Where in the code a list is made: the lines of the calls, and which expression it is."""
@@ -112,6 +112,11 @@ def _is_of_pools(x: object) -> bool:
     """Return whether something in a list is a reference, or items of which data says how many."""
     return isinstance(x, Reference) or isinstance(getattr(x, "template", None), Reference) or (
         isinstance(x, Run) and bool(getattr(x, "has_length_by_data", False)))
+
+
+def goes_by_data(x: object) -> bool:
+    """Return whether data decides how often a loop over something runs, or one over its items."""
+    return isinstance(x, StandIn) or (isinstance(x, (list, tuple)) and any(map(_is_of_pools, x)))
 
 
 def note_length(x: object) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from tracejit.errors import Refusal
 from tracejit.trace.containers.places import Choice, HiddenPlace, NamePlace, name_places
-from tracejit.trace.containers.references import Reference, note_put
+from tracejit.trace.containers.references import Reference, goes_by_data, note_put
 from tracejit.trace.containers.runs import Run, copies, has_runs
 from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current, refuse
@@ -422,6 +422,26 @@ class LoopHooks(GeneratorHooks):
         with _walking(*(() if items is None else items.walks)):
             return self._list_of_items(iterable, items, element)
 
+    def several_list_of(self, iterable: object, plain: Callable[[object], object],
+                        part: Callable[[object], object],
+                        test: Callable[[object], object] | None = None) -> Any:
+        """Evaluate `[... for a in iterable if test(a) for ...]`.
+
+        plain -- gives it of what Python can run over
+        part  -- gives the list for one item
+        """
+        if not (current().pooled or goes_by_data(iterable)):
+            return plain(iterable)
+        return made_list(self._filtered(iterable, part, test or (lambda x: True), "extend"))
+
+    def several_generated(self, iterable: object, plain: Callable[[object], object],
+                          part: Callable[[object], object],
+                          test: Callable[[object], object] | None = None) -> Any:
+        """Return the same for whatever function takes it."""
+        if not (current().pooled or goes_by_data(iterable)):
+            return plain(iterable)
+        return SeveralGenerated(iterable, plain, part, test, self)
+
     def _list_of_items(self, iterable: object, items: TracedIterable | None,
                        element: Callable[..., object]) -> Any:
         many = items is not None and items.what == "a list" and items.count
@@ -432,12 +452,12 @@ class LoopHooks(GeneratorHooks):
         return note_made([element(x) for x in iterate(iterable if items is None else items)])
 
     def _filtered(self, iterable: object, element: Callable[[object], object],
-                  test: Callable[[object], object]) -> list[Any]:
+                  test: Callable[[object], object], method: str = "append") -> list[Any]:
         """Evaluate a comprehension as the loop that appends what passes a test."""
         result: list[Any] = note_made([])
 
         def append(x: object) -> None:
-            call_function(result.append, (element(x),), {})
+            call_function(getattr(result, method), (element(x),), {})
 
         def body(x: object) -> None:
             passes = truth(test(x))
@@ -543,3 +563,20 @@ class Generated:
                 return True
             return bool(frame.written or frame.contents) or may_raise(
                 scope.eqns, lambda: BaseException)
+
+
+class SeveralGenerated(Generated):
+    """A generator expression of several `for`, of which data decides how often one runs."""
+
+    def __init__(self, iterable: object, plain: Callable[[object], object],
+                 part: Callable[[object], object], test: Callable[[object], object] | None,
+                 hooks: LoopHooks) -> None:
+        super().__init__(iterable, part, test, hooks)
+        self.plain = plain
+
+    def argument_of(self, fn: Callable[..., object], args: Sequence[object],
+                    kwargs: Mapping[str, object]) -> Any:
+        """Return a list for what takes all items at once, else a generator."""
+        if not _takes_all_at_once(fn, args, kwargs):
+            return self.plain(self.iterable)
+        return self.hooks.several_list_of(self.iterable, self.plain, self.element, self.test)

@@ -8,7 +8,8 @@ from typing import Any
 
 from tracejit.trace.syntax.syntax import constant, hook, load
 
-__all__ = ["function_of_target", "makes_closures", "names_of_target", "of_items"]
+__all__ = ["FIRST", "function_of_target", "makes_closures", "names_of_target", "of_first",
+           "of_items"]
 
 
 def names_of_target(target: ast.expr) -> list[str] | None:
@@ -47,7 +48,16 @@ def _function_of(names: Sequence[str], body: ast.expr) -> ast.Lambda:
     return ast.Lambda(args, body)
 
 
-def makes_closures(element: ast.expr) -> bool:
+FIRST = "_tj_first"
+"""What a comprehension of several `for` runs over first, as a parameter."""
+
+
+def of_first(body: ast.expr) -> ast.Lambda:
+    """Return the function of what a comprehension runs over first."""
+    return ast.Lambda(ast.arguments([], [ast.arg(FIRST)], None, [], [], None, []), body)
+
+
+def makes_closures(element: ast.AST) -> bool:
     """Return whether functions or generators are made that share the names of a comprehension."""
     consumed = {id(a) for n in ast.walk(element) if isinstance(n, ast.Call) for a in n.args}
     return any(isinstance(n, ast.Lambda) or (isinstance(n, ast.GeneratorExp)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
@@ -10,9 +11,11 @@ from typing import Any
 from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
 from tracejit.trace.syntax.comprehensions import (
+    FIRST,
     function_of_target,
     makes_closures,
     names_of_target,
+    of_first,
     of_items,
 )
 from tracejit.trace.syntax.jumps import VALUE
@@ -172,25 +175,38 @@ class ExpressionRewriter(ast.NodeTransformer):
         """`[f(a) for a in items]` becomes a hook when it is that simple, else stays as it is."""
         (generator, *more) = node.generators
         names = names_of_target(generator.target)
-        if more or generator.is_async or names is None or (
-                walrus_targets([node])) or any(map(makes_closures, [node.elt, *generator.ifs])):
+        if generator.is_async or names is None or walrus_targets([node]) or any(
+                map(makes_closures, [node.elt, *generator.ifs, *more])):
             return self._plain_comprehension(node)
+        plain = [self._given_first(copy.deepcopy(node))] if more else []
         iterable = self.visit(generator.iter)
         tests = generator.ifs
         if len(tests) > 1:
             tests = [place(ast.BoolOp(ast.And(), tests), node)]
-        parts = [node.elt, *tests]
+        element = place(ast.ListComp(node.elt, more), node) if more else node.elt
+        functions = self._functions_of_target(generator.target, names, [element, *tests], node)
+        name = f"several_{name}" if more else name
+        return place(hook(name, iterable, *plain, *functions), node)
+
+    def _given_first(self, node: Any) -> ast.expr:
+        """Return the function of what a comprehension runs over first that evaluates the rest."""
+        node.generators[0].iter = place(load(FIRST), node)
+        return place(of_first(self._plain_comprehension(node)), node)
+
+    def _functions_of_target(self, target: ast.expr, names: Sequence[str], parts: list[Any],
+                             node: ast.expr) -> list[ast.expr]:
+        """Return the functions of an item that give parts of a comprehension."""
         self.scopes.append(set(names))
         outer = self.unsure, self.class_names
         self.unsure, self.class_names = self.unsure.difference(names), set()
-        functions = [place(function_of_target(generator.target, self.visit(part)), node)
-                     for part in parts]
+        functions: list[ast.expr] = [
+            place(function_of_target(target, self.visit(part)), node) for part in parts]
         self.unsure, self.class_names = outer
         self.scopes.pop()
-        if isinstance(generator.target, ast.Tuple):
-            count = len(generator.target.elts)
+        if isinstance(target, ast.Tuple):
+            count = len(target.elts)
             functions = [place(of_items(f, count), node) for f in functions]
-        return place(hook(name, iterable, *functions), node)
+        return functions
 
     def _plain_comprehension(self, node: Any) -> Any:
         targets = {n.id for g in node.generators for n in ast.walk(g.target)
