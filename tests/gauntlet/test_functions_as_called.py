@@ -6,6 +6,7 @@ and layouts, and central differences of the gradient.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -92,6 +93,7 @@ PROGRAMS: list[tuple[str, Callable[[Any], Any], np.ndarray]] = [
     ("combinations", lambda x: scipy.special.comb(np.abs(x) + 3, 2), V),
     ("polynomial of a degree", lambda x: scipy.special.eval_legendre(3, x), V),
     ("loss with a number", lambda x: scipy.special.huber(0.5, x), V),
+    ("parts of a number", lambda x: math.modf(3.3 * float(x[-1])), V),
     ("neighbours", lambda x: scipy.ndimage.correlate1d(x, [-0.3, 0.5, -2.2]), V),
     ("means", lambda x: scipy.ndimage.uniform_filter1d(x, 3), V),
     ("modes of axes", lambda x: scipy.ndimage.gaussian_filter(x, 0.8, mode=["wrap", "nearest"]), M),

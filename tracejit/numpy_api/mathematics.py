@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.numpy_api.elementwise import as_python_number
 from tracejit.trace.ground.dispatch import FUNCTIONS, captures
 from tracejit.trace.values.equations import apply, apply_ufunc, cast, dtype_of, is_weak, of_scalars
 from tracejit.trace.values.mixed import Mixed
@@ -144,6 +145,13 @@ def math_hypot(*coordinates: object) -> Any:
     if len(coordinates) == 1:
         return _of_python(np.absolute, None)(*coordinates)
     return functools.reduce(_of_python(np.hypot, None), coordinates)
+
+
+@captures(math.modf)
+def math_modf(x: object) -> Any:
+    """Return the fraction of a number and its whole part, both with its sign."""
+    value: Any = as_float(x)
+    return tuple(as_python_number(part) for part in np.modf(value))
 
 
 @captures(math.dist)
