@@ -247,6 +247,7 @@ class _Bindings:
             cell = self.start[k].cell
             cell.touch()  # a loop around this one has to know
             if self.bound[k].resized:
+                cell.touched = True  # nothing is written to it that would say so
                 self._leave_unread(k)
                 return
             self._write(cell, self.now[k].cell.value, [k])

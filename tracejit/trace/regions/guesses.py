@@ -67,10 +67,10 @@ from tracejit.trace.values.equations import (
     dims_of,
     dtype_of,
     emit_value,
-    fit,
     is_weak,
     lift,
     same_dim,
+    written_as,
 )
 from tracejit.trace.values.mixed import (
     UNBOUNDED,
@@ -321,7 +321,7 @@ def yielded(g: Any, x: Any) -> Any:
         return None
     if x is ABSENT:
         return blank(g)
-    return atom_of(fit(settled(lift(x)), g.aval.shape), g.aval.dtype)
+    return atom_of(written_as(settled(lift(x)), g.aval.shape), g.aval.dtype)
 
 
 def blank(g: object) -> Any:

@@ -58,10 +58,10 @@ from tracejit.trace.values.equations import (
     dims_of,
     emit,
     emit_value,
-    fit,
     is_weak,
     lift,
     promotion_key,
+    written_as,
 )
 from tracejit.trace.values.mixed import (
     Flag,
@@ -376,8 +376,8 @@ class Merger:
             return self._phi(x, y, dtype, shapes)
         aval = Aval(dtype, shapes[0])
         place = self._yield([  # each made to fit inside its branch, where it may have been computed
-            lambda: self._live(0, lambda: leaf_atom(fit(x, shapes[0]), dtype), aval),
-            lambda: self._live(1, lambda: leaf_atom(fit(y, shapes[0]), dtype), aval)])
+            lambda: self._live(0, lambda: leaf_atom(written_as(x, shapes[0]), dtype), aval),
+            lambda: self._live(1, lambda: leaf_atom(written_as(y, shapes[0]), dtype), aval)])
         sources = _cells(x, y)
         arrays = [isinstance(c, Tracer) and c.is_array for c in (x, y)]
         if not all(arrays):  # an array without axes or a number, which `+=` writes to or replaces

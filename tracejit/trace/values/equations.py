@@ -33,7 +33,7 @@ __all__ = ["ACCUMULATIONS", "COMPOSITES", "MIXED", "OF_SCALARS", "PYTHON", "REDU
            "apply", "apply_inplace", "apply_operator", "apply_ufunc", "as_strong", "atom_of",
            "broadcast_dims", "cast", "dims_of", "dtype_of", "emit", "emit_value", "is_one",
            "is_weak", "lift", "of_scalars", "require_fits", "require_same_kind", "same_dim",
-           "settle_ones", "to_dims"]
+           "settle_ones", "to_dims", "written_as"]
 
 SUPPORTED = frozenset(DTYPES.values())
 
@@ -312,6 +312,14 @@ def fit(x: Any, shape: tuple[Dim, ...]) -> Any:
     fitted = tuple(d if d == 1 else s
                    for d, s in zip(dims, shape[len(shape) - len(dims):], strict=True))
     return x if fitted == x.aval.shape else apply("reshape", x, shape=fitted)
+
+
+def written_as(x: Tracer, shape: tuple[Dim, ...]) -> Any:
+    """Return an operand whose dims, which are equal to those of a shape, are written as these."""
+    if not dims_of(x):
+        return x
+    shape = tuple(map(current().canonical, shape))
+    return x if shape == x.aval.shape else apply("reshape", x, shape=shape)
 
 
 # --- ufuncs -------------------------------------------------------------------------------------
