@@ -682,6 +682,7 @@ MATH_CASES: dict[Any, list[tuple[Any, ...]]] = {
 MATH_CASES.update({
     f: [(lambda x, y, f=f: f(x, y), 0.7, 1.6)] for f in (
         math.atan2, math.copysign, math.fmod, math.hypot, math.pow, math.remainder)})
+MATH_CASES[math.modf] = [(lambda x: math.modf(x)[0], 1.6), (lambda x: math.modf(x)[1], -2.3)]
 MATH_CASES[math.hypot] += [(lambda x, y: math.hypot(x, y, x * y), 0.7, 1.6),
                            (lambda x: math.hypot(x), -0.7)]
 MATH_CASES[math.dist] = [(lambda x, y: math.dist((x, y), (0.0, x * y)), 0.7, 1.6)]

@@ -155,7 +155,7 @@ def indexes_list(x: Any) -> Any:
 
 
 def indexes_dict(x: Any) -> Any:
-    return {0.5: 1.0}[x[0]]  # <-- here
+    return {"a": 1.0}[x[0]]  # <-- here
 
 
 def counter() -> Callable[[Any], Any]:

@@ -37,6 +37,7 @@ class Sparse:
     kind     -- format and class: "csr_array", "coo_matrix"
     """
 
+    has_captured_operators = True
     __array_priority__ = 10.1  # as SciPy's: an array leaves its operators to them
 
     def __init__(self, elements: Elements, shape: Shape, kind: str) -> None:

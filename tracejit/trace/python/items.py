@@ -15,7 +15,7 @@ from tracejit.trace.containers.choices import MANY_OPTIONS, can_be_chosen
 from tracejit.trace.containers.places import Choice, MaybeUnset, is_number, present
 from tracejit.trace.containers.references import Reference, note_put
 from tracejit.trace.containers.runs import has_runs, holds_runs, is_index
-from tracejit.trace.containers.stand_ins import note_use
+from tracejit.trace.containers.stand_ins import StandIn, note_use
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import INDEXED
 from tracejit.trace.ground.modules import home_of_class
@@ -225,6 +225,9 @@ def set_item(container: object, key: Any, content: Any) -> None:
             before_change(container, key)
             container[key] = content
         return
+    if isinstance(content, StandIn):
+        raise refuse("assigning to a slice of a list what data chooses among lists",
+                     "Give the list its items one by one, by append() or an index")
     call_watched(operator.setitem, (container, key, content), {}, "assigning to a slice of a list")
 
 

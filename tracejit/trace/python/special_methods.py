@@ -17,7 +17,6 @@ from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dependencies import note_impure
 from tracejit.trace.ground.dispatch import method_of_object
 from tracejit.trace.ground.modules import home_of_class
-from tracejit.trace.ground.source import PACKAGE
 from tracejit.trace.python.users_functions import captured_function
 from tracejit.trace.state.changes import read_deeply, read_unseen, refuse_identity
 from tracejit.trace.values.identities import naming
@@ -35,7 +34,7 @@ def special_method(x: object, name: str) -> Callable[..., Any] | None:
     method = current().captured.entry(x, name)
     if not isinstance(method, FunctionType):
         return None
-    if method.__code__.co_filename.startswith(PACKAGE):
+    if getattr(x, "has_captured_operators", False) is True:
         return method
     if (capture := method_of_object(x, name)) is not None:
         return naming(capture.func)
