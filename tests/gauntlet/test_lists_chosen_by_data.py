@@ -6,6 +6,7 @@ program serves all lengths.
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import random
 from collections import defaultdict, deque
@@ -590,3 +591,19 @@ def test_random_sequences(seed: int, tmp_path: Path) -> None:
     f = loaded(text_of(seed), tmp_path / f"nested{seed}.py")
     require_same_as_python(f, [np.array([0.31, 1.27, 0.83]), np.array([1.13, 0.43, 0.77, 0.15])],
                            f"nested{seed}.py")
+
+
+def test_a_list_that_gets_shorter_within_a_nested_transform_is_right_or_refused() -> None:
+    def f(x: Any, a: float, n: int) -> Any:
+        rows = [[0.5] * 3] * n
+        if a > 1.61 and len(rows) > 1:
+            rows.pop()
+        return x[1] * sum(sum(r) for r in rows)
+
+    x = np.ones(3)
+    with tracejit.config(disable_jit=True):
+        plain = tracejit.jit(f)
+        for a in (1.0, 2.0):
+            assert plain(x, a, 3) == f(x, a, 3)
+            with contextlib.suppress(Refusal):
+                assert tracejit.jit(tracejit.value_and_grad(f))(x, a, 3)[0] == f(x, a, 3)

@@ -405,7 +405,9 @@ class Trace:
             if self.frames:
                 self.frames[-1].read |= frame.read
             for place, before in frame.written.values():
-                if id(getattr(place, "container", None)) not in frame.contents:
+                held = getattr(place, "container", None)
+                is_gone = isinstance(held, list) and getattr(place, "item", 0) >= len(held)
+                if id(held) not in frame.contents and not is_gone:
                     place.set(before)  # an item may have no place in what a list has become
             for container, copy in frame.contents.values():
                 container.clear()
