@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.interpolate as si
+from oracles import numeric_gradient
 
 import tracejit
 
@@ -69,15 +70,6 @@ def _kinds() -> dict[str, tuple[Callable[[Any], Any], Any]]:
 CASES = _kinds()
 
 
-def _differences(f: Callable[[Any], Any], x: Any) -> Any:
-    result = np.zeros_like(x)
-    for at in np.ndindex(x.shape):
-        step = np.zeros_like(x)
-        step[at] = 1e-6
-        result[at] = (f(x + step) - f(x - step)) / 2e-6
-    return result
-
-
 def _sum(program: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda x: np.sum(np.nan_to_num(program(x)) * 1.5)
 
@@ -93,7 +85,8 @@ def test_values_and_derivatives_are_scipys(name: str) -> None:
             expected = program(points)
             np.testing.assert_allclose(values(points), expected, rtol=1e-10, atol=1e-12)
         gradient = tracejit.grad(_sum(program))(x)
-    np.testing.assert_allclose(gradient, _differences(_sum(program), x), rtol=1e-5, atol=1e-6)
+    expected = numeric_gradient(_sum(program), [x], 0, 1e-6)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_compiled_programs_are_scipys() -> None:
@@ -102,7 +95,7 @@ def test_compiled_programs_are_scipys() -> None:
 
     value, gradient = tracejit.value_and_grad(f)(BOX)
     np.testing.assert_allclose(value, f(BOX), rtol=1e-12)
-    np.testing.assert_allclose(gradient, _differences(f, BOX), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(gradient, numeric_gradient(f, [BOX], 0, 1e-6), rtol=1e-5, atol=1e-6)
 
 
 def test_changes_and_bounds_are_seen() -> None:
@@ -121,3 +114,28 @@ def test_changes_and_bounds_are_seen() -> None:
             tracejit.jit(lambda x: CASES["interp1d linear 1"][0](x))(AROUND)
         with pytest.raises(ValueError, match="domain"):
             tracejit.jit(lambda x: si.splev(x, TCK, ext=2))(AROUND)
+
+
+WRONG: dict[str, tuple[Callable[[Any], Any], Any]] = {
+    "coefficients are missing": (lambda c: si.BSpline(np.arange(8.0), c, 3)(3.5), np.arange(3.0)),
+    "knots are not sorted": (lambda c: si.BSpline(
+        np.array([0.0, 0, 0, 0, 2, 1, 4, 4, 4]), c, 3)(0.5), np.arange(5.0)),
+    "values are missing": (lambda v: si.interpn(GRID, v, BOX), np.ones((3, 3))),
+    "there are more values": (lambda v: si.interpn(GRID, v, BOX), np.ones((4, 5))),
+    "points go up and down": (lambda v: si.RegularGridInterpolator(
+        (np.array([0.0, 2.0, 1.0, 3.0]), GRID[1]), v)(BOX), HEIGHTS)}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_data_that_do_not_fit_are_errors(name: str) -> None:
+    program, x = WRONG[name]
+    with pytest.raises(ValueError):
+        program(x)
+    with tracejit.config(disable_jit=True), pytest.raises(ValueError):
+        tracejit.jit(program)(x)
+
+
+def test_points_that_descend_are_an_error_that_says_so() -> None:
+    """SciPy flips them; which way they go is data here."""
+    with tracejit.config(disable_jit=True), pytest.raises(ValueError, match="flip"):
+        tracejit.jit(lambda v: si.interpn((GRID[0][::-1].copy(), GRID[1]), v, BOX))(HEIGHTS)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from oracles import numeric_gradient
 from scipy.sparse.linalg import spsolve
 
 import tracejit
@@ -46,16 +47,8 @@ OF_MATRICES: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "part": (lambda a, x: a.T.tocsr()[1:3] @ x, X5), "loop": (_descend, X4),
     "format": (lambda a, x: x * (3.0 if (a * 2.0).format == "csr" else 2.0), X4),
     "issparse": (lambda a, x: x if sp.issparse(a.T) else 2.0 * x, X4),
+    "type": (lambda a, x: x if type((a * 2.0).tocsc()).__name__.startswith("csc") else 2.0 * x, X4),
     "isinstance": (lambda a, x: x if isinstance(a.T, sp.csc_array) else 2.0 * x, X4)}
-
-
-def _differences(f: Callable[[Any], Any], x: Any) -> Any:
-    result = np.zeros_like(x)
-    for at in np.ndindex(x.shape):
-        step = np.zeros_like(x)
-        step[at] = 1e-6
-        result[at] = (f(x + step) - f(x - step)) / 2e-6
-    return result
 
 
 def _assert_scipys(f: Callable[[Any], Any], x: Any, compiled: bool = False) -> None:
@@ -65,7 +58,7 @@ def _assert_scipys(f: Callable[[Any], Any], x: Any, compiled: bool = False) -> N
         with tracejit.config(disable_jit=not compiled, verify=True):
             value, found = gradient(at)
         np.testing.assert_allclose(value, f(at), rtol=1e-12)
-        np.testing.assert_allclose(found, _differences(f, at), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(found, numeric_gradient(f, [at], 0, 1e-6), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", OF_MATRICES)
@@ -144,7 +137,7 @@ def test_forward_mode_and_second_derivatives_are_right() -> None:
         rows = tracejit.vmap(tracejit.grad(f))(X43.T)
     gradient = tracejit.grad(f)
     np.testing.assert_allclose(rows, [gradient(x) for x in X43.T])
-    expected = [_differences(lambda x, k=k: gradient(x)[k], X4) for k in range(4)]
+    expected = [numeric_gradient(lambda x, k=k: gradient(x)[k], [X4], 0, 1e-6) for k in range(4)]
     np.testing.assert_allclose(hessian, expected, rtol=1e-5, atol=1e-5)
 
 
@@ -194,3 +187,86 @@ def test_errors_are_scipys_or_name_the_line() -> None:
         for refused in (lambda x: CSR.T.max() * x, lambda x: blocks @ x, lambda x: CSR * x[0]):
             with pytest.raises(Refusal, match=r"test_sparse.py:\d+"):
                 tracejit.jit(refused)(X4)
+
+
+def _twice(x: Any) -> Any:
+    a = CSR * x[0]
+    b = a
+    a *= 2.0
+    return b @ x
+
+
+REFUSED: dict[str, Callable[[Any], Any]] = {
+    "equality": lambda x: x if CSR.T == CSR.T else 2.0 * x,
+    "inequality": lambda x: x if CSR.T != CSR.T else 2.0 * x,
+    "truth": lambda x: x if CSR.T else 2.0 * x, "not": lambda x: x if not CSR.T else 2.0 * x,
+    "absolute value": lambda x: abs(CSR * x[0]) @ x, "power": lambda x: (CSR * x[0]) ** 2 @ x,
+    "in place": _twice}
+
+
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
+@pytest.mark.parametrize("name", REFUSED)
+def test_operators_that_are_not_captured_are_no_other_objects(name: str) -> None:
+    with tracejit.config(disable_jit=True), pytest.raises(Refusal, match=r"test_sparse.py:\d+"):
+        tracejit.jit(REFUSED[name])(X4)
+
+
+@pytest.mark.parametrize(("indices", "indptr"), [
+    ([0, 7, 1], [0, 1, 2, 3]), ([0, -1, 1], [0, 1, 2, 3]), ([0, 1, 1], [0, 1, 2, 2, 3]),
+    ([0, 1, 1], [1, 1, 2, 3]), ([0, 1, 1], [0, 2, 1, 3]), ([0, 1], [0, 1, 2, 3])])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_places_outside_of_a_matrix_are_errors(indices: list[int], indptr: list[int],
+                                               compiled: bool) -> None:
+    def f(d: Any, at: Any, ends: Any) -> Any:
+        a = sp.csr_array((d, at, ends), shape=(3, 3))
+        return a.T @ (a @ V)
+
+    with tracejit.config(disable_jit=not compiled), pytest.raises(ValueError, match=r"ind|broad"):
+        tracejit.jit(f)(D[:3], np.array(indices), np.array(indptr))
+
+
+def test_places_that_were_changed_to_others_outside_are_errors() -> None:
+    a = sp.csr_array(np.arange(1.0, 13.0).reshape(3, 4))
+    for compiled in (False, True):
+        with tracejit.config(disable_jit=not compiled):
+            f = tracejit.jit(lambda x: a.T @ (a @ x))
+            f(X4)
+            a.indices[2] = 9
+            with pytest.raises(ValueError, match="column index"):
+                f(X4)
+            a.indices[2] = 2
+
+
+def test_what_a_library_object_becomes_while_it_is_captured_is_never_mixed_in() -> None:
+    """A capture that runs once more would read the object after its change: refused instead."""
+    items = sp.lil_array(np.eye(3))
+
+    def f(x: Any) -> Any:
+        y = x * items[0, 0]
+        if items[0, 0] < 2.0:
+            items[0, 0] = 2.0
+        return y
+
+    with tracejit.config(disable_jit=True), pytest.raises(Refusal, match=r"test_sparse.py:\d+"):
+        tracejit.jit(f)(X4)
+
+
+def test_asking_for_operators_runs_no_code_of_users() -> None:
+    asked = []
+
+    class Scale:
+        def __getattr__(self, name: str) -> Any:
+            asked.append(name)
+            raise AttributeError(name)
+
+        def __mul__(self, other: Any) -> Any:
+            return 2.0 * other
+
+        def __rmul__(self, other: Any) -> Any:
+            return 3.0 * other
+
+    scale = Scale()
+    with tracejit.config(disable_jit=True):
+        found = tracejit.jit(lambda x: scale * x[0] + x[1] * scale)(X4)
+    assert found == 2.0 * X4[0] + 3.0 * X4[1]
+    assert not [name for name in asked if not name.startswith("__")]

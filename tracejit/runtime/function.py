@@ -171,10 +171,6 @@ class Function(Displayed, Generic[P, R]):
             result = candidate.attempt(leaves)
             if result is not NotImplemented:
                 return result
-        result = self._find(key, specs, structure, leaves).attempt(leaves)
-        if result is not NotImplemented:
-            return result
-        # the capture may have filled a cache in an object of a library, which is guarded
         return self._attempted(self._find(key, specs, structure, leaves), leaves)
 
     def _specs(self, leaves: list[object]) -> tuple[tuple[ArgSpec, ...], list[Any]]:

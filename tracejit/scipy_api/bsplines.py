@@ -44,7 +44,10 @@ def spline_values(t: Tracer, c: Tracer, k: int, x: Tracer, nu: int = 0) -> Any:
     k  -- the degree
     nu -- which derivative
     """
-    degree, knots, factors = k, t, c[:t.shape[0] - k - 1]
+    count = t.shape[0] - k - 1
+    if c.shape[0] < count:
+        raise ValueError("Knots, coefficients and degree are inconsistent.")
+    degree, knots, factors = k, t, c[:count]
     for _ in range(min(nu, k + 1)):
         knots, factors, degree = _differentiated(knots, factors, degree)
     points: Any = np.reshape(x, (-1,))
@@ -73,6 +76,8 @@ def _differentiated(t: Tracer, c: Tracer, k: int) -> tuple[Any, Any, int]:
 
 def _points(x: object) -> Any:
     given: Any = as_tracer(x)
+    if given.dtype.kind == "c":
+        raise refuse("a spline at complex points, or of complex knots", "Give real ones, x.real")
     return given if given.dtype == np.float64 else cast(given, np.float64)
 
 
@@ -87,6 +92,12 @@ class Spline:
         self.t, self.c, self.k = _points(t), as_tracer(c), int(np.asarray(k))
         self.extrapolate = extrapolate
 
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("antiderivative", "integrate", "tck", "axis", "insert_knot", "derivative"):
+            raise AttributeError(name)
+        raise refuse(f"`{name}` of a BSpline of traced knots or coefficients",
+                     "Call it, with nu= for a derivative")
+
     def __call__(self, x: object, nu: int = 0, extrapolate: object = None) -> Any:
         """Return the values, or those of a derivative."""
         points, beyond = _points(x), self.extrapolate if extrapolate is None else extrapolate
@@ -98,6 +109,14 @@ class Spline:
             return found
         outside = np.logical_or(points < first, points > last)
         return np.where(_behind(outside, self.c), np.nan, found)
+
+
+def bspline(t: object, c: object, k: object, extrapolate: object = True, axis: int = 0) -> Spline:
+    """Return a B-spline of traced knots or coefficients."""
+    made = Spline(t, c, k, extrapolate, axis)
+    require(np.all(made.t[1:] >= made.t[:-1]), ValueError,
+            "Knots must be in a non-decreasing order.")
+    return made
 
 
 def _of_bspline(spline: object, x: object, nu: int = 0, extrapolate: object = None) -> Any:
@@ -151,4 +170,4 @@ def splev(x: object, tck: object, der: int = 0, ext: object = 0) -> Any:
 _CALLS: dict[str, Callable[..., object]] = {
     "BSpline": _of_bspline, "UnivariateSpline": _of_univariate}
 OBJECTS.update({f"scipy.interpolate.{name}": {"__call__": call} for name, call in _CALLS.items()})
-scipy_captures("scipy.interpolate", {"splev": splev, "BSpline": Spline})
+scipy_captures("scipy.interpolate", {"splev": splev, "BSpline": bspline})

@@ -13,11 +13,13 @@ from tracejit.scipy_api.bsplines import beside, own_attribute, spline_values
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import OBJECTS, scipy_captures
 from tracejit.trace.python.attributes import read_attribute
-from tracejit.trace.values.equations import cast
+from tracejit.trace.values.equations import cast, same_dim
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
 
 __all__: list[str] = []
+
+_UNEQUAL = "there are other numbers of points and of values along an axis"
 
 
 def _float(x: object) -> Any:
@@ -25,14 +27,26 @@ def _float(x: object) -> Any:
     return given if given.dtype.kind in "fc" else cast(given, np.float64)
 
 
+def _real(x: object) -> Any:
+    given = _float(x)
+    if given.dtype.kind == "c":
+        raise refuse("interpolation at complex points, or on a complex grid", "Give real ones")
+    return given
+
+
 class Grid:
     """The interpolator of values on a grid; arguments are those of `RegularGridInterpolator`."""
 
     def __init__(self, points: Sequence[object], values: object, method: str = "linear",
                  bounds_error: bool = True, fill_value: object = np.nan) -> None:
-        self.points, self.values = [_float(p) for p in points], _float(values)
+        self.points, self.values = [_real(p) for p in points], _float(values)
         self.method, self.bounds_error = method, bounds_error
         self.fill_value: Any = fill_value
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("grid", "integrate"):
+            raise AttributeError(name)
+        raise refuse(f"`{name}` of a RegularGridInterpolator of traced values", "Call it")
 
     def __call__(self, xi: object, method: str | None = None) -> Any:
         """Return the values at points, whose coordinates are along the last axis."""
@@ -91,9 +105,9 @@ class Grid:
 def _coordinates(xi: object, count: int) -> Any:
     """Return points as one array, whose last axis has their coordinates."""
     if isinstance(xi, tuple):
-        points = np.stack(np.broadcast_arrays(*map(_float, xi)), axis=-1)
+        points = np.stack(np.broadcast_arrays(*map(_real, xi)), axis=-1)
     else:
-        points = _float(xi)
+        points = _real(xi)
         if points.ndim < 2:
             points = np.reshape(points, (-1, count))
     if points.shape[-1] != count:
@@ -105,14 +119,28 @@ def _coordinates(xi: object, count: int) -> Any:
 def regular_grid_interpolator(points: Sequence[object], values: object, method: str = "linear",
                               bounds_error: bool = True, fill_value: object = np.nan, *,
                               solver: object = None, solver_args: object = None) -> Grid:
-    """Return the interpolator of traced values."""
-    return Grid(points, values, method, bounds_error, fill_value)
+    """Return the interpolator of traced values, or on a traced grid."""
+    return _checked(Grid(points, values, method, bounds_error, fill_value))
 
 
 def interpn(points: Sequence[object], values: object, xi: object, method: str = "linear",
             bounds_error: bool = True, fill_value: object = np.nan) -> Any:
     """Return values on a grid, interpolated at points."""
-    return Grid(points, values, method, bounds_error, fill_value)(xi)
+    return _checked(Grid(points, values, method, bounds_error, fill_value))(xi)
+
+
+def _checked(grid: Grid) -> Grid:
+    """Require that points ascend and that there are values at all of them."""
+    if len(grid.points) > grid.values.ndim:
+        raise ValueError(f"There are {len(grid.points)} point arrays, but values has "
+                         f"{grid.values.ndim} dimensions")
+    for k, x in enumerate(grid.points):
+        if not same_dim(x.dims[0], grid.values.dims[k], _UNEQUAL):
+            raise ValueError(f"There are {x.shape[0]} points and {grid.values.shape[k]} values in "
+                             f"dimension {k}")
+        require(np.all(x[1:] > x[:-1]), ValueError,
+                f"The points in dimension {k} must be strictly ascending: flip them and the values")
+    return grid
 
 
 def _of_grid(interpolator: object, xi: object, method: str | None = None, *,
@@ -134,7 +162,7 @@ def _of_interp1d(interpolator: object, x: object) -> Any:
     if read_attribute(interpolator, "_y_axis") != 0:
         raise refuse("an interp1d along another axis than the first cannot be captured",
                      "Make it with axis=0")
-    points = _float(x)
+    points = _real(x)
     flat: Any = np.reshape(points, (-1,))
     found = _KINDS[_kind(interpolator)](interpolator, flat)
     found = _outside_filled(interpolator, flat, found)

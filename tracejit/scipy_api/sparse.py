@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.scipy_api.sparse_places import ELEMENTS, Elements, Shape, flat
+from tracejit.scipy_api.sparse_places import ELEMENTS, Elements, Shape, flat, require_inside
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import OBJECTS
 from tracejit.trace.python.attributes import read_attribute
@@ -44,10 +44,13 @@ class Sparse:
         self.elements = elements
         self.shape, self.kind, self.ndim = shape, kind, 2
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:
+    @property
+    def stands_for(self) -> type:
         """Return the class of SciPy's that the matrix would have."""
-        return getattr(sys.modules["scipy.sparse"], self.kind)
+        found: type = getattr(sys.modules["scipy.sparse"], self.kind)
+        return found
+
+    __class__ = stands_for  # for SciPy's own `isinstance`
 
     @property
     def format(self) -> str:
@@ -228,6 +231,27 @@ class Sparse:
         """Return the sum of the diagonal."""
         return np.sum(self.diagonal(offset))
 
+    # --- refused --------------------------------------------------------------------------------
+
+    def _refused(self, *others: object) -> NoReturn:
+        """Refuse an operator that would otherwise be that of any object of Python's."""
+        raise refuse("a comparison, truth, power or absolute value of a sparse matrix that "
+                     "captured code made", "Use its .toarray()")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refused
+    __bool__ = __abs__ = __pow__ = _refused
+    __hash__ = None  # type: ignore[assignment]
+
+    def _changed(self, *others: object) -> NoReturn:
+        """Refuse a change, which other names of the matrix would see."""
+        raise refuse("a change in place of a sparse matrix that captured code made",
+                     "Make another one: A = A * 2.0")
+
+    __imul__ = __itruediv__ = __setitem__ = __delitem__ = _changed
+
+    def __len__(self) -> int:
+        raise TypeError("sparse array length is ambiguous; use getnnz() or shape[0]")
+
     # --- other forms ----------------------------------------------------------------------------
 
     def toarray(self, order: object = None, out: object = None) -> Any:
@@ -275,7 +299,8 @@ def _added(terms: Tracer, places: Tracer, count: int | SymInt) -> Any:
     if terms.dims[0] != size and same_dim(terms.dims[0], size, _UNEQUAL):
         terms = apply("reshape", terms, shape=(size, *rest))  # equal, written in two ways
     blank = apply("full", terms.dtype.type(0), shape=(to_dim(count) + 1, *rest))
-    return apply("scatter_add", blank, terms, cast(places, np.int64), axes=(0,), position=0)[:-1]
+    inside: Any = np.clip(cast(places, np.int64), 0, count)  # a check may come behind the writes
+    return apply("scatter_add", blank, terms, inside, axes=(0,), position=0)[:-1]
 
 
 def of_dense(a: Tracer, kind: str) -> Sparse:
@@ -308,7 +333,9 @@ def as_sparse(matrix: object) -> Sparse:
     if len(shape) != 2 or form not in ELEMENTS:
         raise refuse(f"a sparse array of format {form} with {len(shape)} axes",
                      "Convert it outside by .tocsr()")
-    return Sparse(ELEMENTS[form](matrix, shape), shape, type(matrix).__name__)
+    elements = ELEMENTS[form](matrix, shape)
+    require_inside(elements, shape)
+    return Sparse(elements, shape, type(matrix).__name__)
 
 
 def _method(name: str) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.scipy_api.sparse import Sparse, as_sparse, is_sparse, of_dense
-from tracejit.scipy_api.sparse_places import Shape, places_of_compressed
+from tracejit.scipy_api.sparse_places import Shape, places_of_compressed, require_inside
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import apply, as_operand, cast, same_dim, to_dim
@@ -21,6 +21,8 @@ from tracejit.trace.values.tracer import Tracer
 __all__: list[str] = []
 
 _OTHER_LENGTH = "the length of a diagonal does not agree with the array's size"
+_LENGTHS = "indices and data should have the same size"
+_POINTERS = "the index pointer of a sparse matrix has another size than its shape says"
 MOST_UNKNOWNS = 4000
 """Up to how many unknowns a sparse system is solved as a dense one."""
 
@@ -75,8 +77,16 @@ def _of_compressed(data: object, indices: object, indptr: object, shape: Shape |
                    kind: str) -> Sparse:
     whole = _whole(shape)
     elements: Any = as_tracer(data)
-    places = places_of_compressed(elements, as_tracer(indices), as_tracer(indptr), whole, along)
-    return Sparse((elements, *places), whole, kind)
+    at, ends = as_tracer(indices), as_tracer(indptr)
+    if not same_dim(at.dims[0], elements.dims[0], _LENGTHS):
+        raise ValueError(_LENGTHS)
+    if not same_dim(ends.dims[0], to_dim(whole[along]) + 1, _POINTERS):
+        raise ValueError(f"index pointer size {ends.shape[0]} should be {whole[along] + 1}")
+    require(np.logical_and(ends[0] == 0, np.all(ends[1:] >= ends[:-1])), ValueError,
+            "index pointer should start with 0 and never decrease")
+    found = elements, *places_of_compressed(elements, at, ends, whole, along)
+    require_inside(found, whole)
+    return Sparse(found, whole, kind)
 
 
 def _diagonals(diagonals: Iterable[object], offsets: Iterable[object] | int,

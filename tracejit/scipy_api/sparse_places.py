@@ -10,9 +10,10 @@ import numpy as np
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.trace.python.attributes import read_attribute
 from tracejit.trace.values.equations import apply, as_operand, cast
+from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["ELEMENTS", "Elements", "Shape", "flat", "places_of_compressed"]
+__all__ = ["ELEMENTS", "Elements", "Shape", "flat", "places_of_compressed", "require_inside"]
 
 Elements = tuple[Any, Any, Any]
 """Data, rows and columns."""
@@ -33,6 +34,14 @@ def _compressed(matrix: object, shape: Shape, along: int) -> Elements:
     """Return the elements of a csr or csc matrix, each with its place along both axes."""
     data, indices, ends = (_array(matrix, name) for name in ("data", "indices", "indptr"))
     return data, *places_of_compressed(data, indices, ends, shape, along)
+
+
+def require_inside(elements: Elements, shape: Shape) -> None:
+    """Require, in the run, that elements are in a matrix, or behind its last row and column."""
+    _, row, column = elements
+    for name, x, count in (("row", row, shape[0]), ("column", column, shape[1])):
+        require(np.all(np.logical_and(x >= 0, x <= count)), ValueError,
+                f"{name} index of a sparse matrix exceeds its dimensions, or is negative")
 
 
 def places_of_compressed(data: Tracer, indices: Tracer, ends: Tracer, shape: Shape,

@@ -34,7 +34,7 @@ def special_method(x: object, name: str) -> Callable[..., Any] | None:
     method = current().captured.entry(x, name)
     if not isinstance(method, FunctionType):
         return None
-    if getattr(x, "has_captured_operators", False) is True:
+    if "has_captured_operators" in vars(type(x)):  # asking the object may run a user's code
         return method
     if (capture := method_of_object(x, name)) is not None:
         return naming(capture.func)
