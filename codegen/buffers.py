@@ -37,7 +37,7 @@ class Buffer:
     values: list[Value] = field(default_factory=list)
     name: str = ""
     number: int = -1
-    """Of an argument or a result, its place among those; of a part of the arena, its slot."""
+    """Of an argument or a result, its number; of a part of the arena, its slot."""
 
 
 def loop_vars(shape: tuple[Dim, ...]) -> tuple[Value, ...]:
@@ -66,7 +66,7 @@ class Buffers:
         self.outputs: list[Buffer] = []
         self.found: dict[int, Buffer] = {}
         """Of results whose sizes the kernel finds out, by their numbers, the memory that they are
-        left in; their shapes are what the caller has room for."""
+        left in; the caller has room for their shapes."""
         self._assign()
 
     @property
@@ -77,7 +77,7 @@ class Buffers:
     # --- merging --------------------------------------------------------------------------------
 
     def _merge_all(self, block: Block) -> None:
-        for eqn in all_eqns(block):  # first what a loop carries and what it leaves: one thing
+        for eqn in all_eqns(block):  # first carried values with their results: one buffer
             if region_kind(eqn) in ("for", "while"):
                 self._merge_carried(LoopEqn(eqn))
         for eqn in all_eqns(block):

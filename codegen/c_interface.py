@@ -24,7 +24,7 @@ __all__ = ["FIRST_CONDITION", "NEGATIVE", "NO_WORKSPACE", "TOO_LARGE", "C_TYPES"
            "CParameter", "header_text", "make_interface"]
 
 NEGATIVE, TOO_LARGE, NO_WORKSPACE, FIRST_CONDITION = -2, -3, -4, -16
-"""Error codes of the interface; those of the program are positive. Conditions count downwards."""
+"""Error codes of the interface; the program's are positive. Conditions count downwards."""
 
 C_TYPES: dict[np.dtype, str] = {
     DTYPES["bool"]: "bool", DTYPES["f32"]: "float", DTYPES["f64"]: "double",
@@ -57,7 +57,7 @@ class CParameter:
 class CInterface:
     """An exported kernel as it looks from C.
 
-    conditions -- what sizes and int arguments must fulfil, each with the message if they do not
+    conditions -- conditions on sizes and int arguments, each with the message for its failure
     """
 
     kernel: Kernel
@@ -92,7 +92,7 @@ def make_interface(kernel: Kernel, conditions: Sequence[tuple[Condition, str]],
                    results: Mapping[int, str], notes: Mapping[int, str]) -> CInterface:
     """Return the interface of a kernel.
 
-    conditions -- what the program rests on, each with a reason or ""
+    conditions -- the program's conditions on sizes and ints, each with a reason or ""
     results    -- names for outputs, by number; others are called as in the source
     notes      -- remarks on inputs, by number
     """
@@ -117,7 +117,7 @@ def make_interface(kernel: Kernel, conditions: Sequence[tuple[Condition, str]],
 
 def _inputs_of(graph: Graph, names: Mapping[Value, str],
                notes: Mapping[int, str]) -> list[CParameter]:
-    """Return the arguments, each array followed by those of its sizes that are new."""
+    """Return the arguments, each array followed by the sizes that it is the first to name."""
     parameters: list[CParameter] = []
 
     def sizes(dims: Sequence[Dim]) -> None:
@@ -185,8 +185,8 @@ def header_text(interface: CInterface, symbol: str, alias: str, about: Sequence[
                 link: Sequence[str]) -> str:
     """Return the header.
 
-    about -- lines on what this is and what it was made for
-    link  -- lines on what a linker needs besides the object
+    about -- lines on the program and the arguments that it was made for
+    link  -- lines on the libraries that a linker needs besides the object
     """
     width = max(len(p.name) for p in interface.parameters)
     lines = [*about, "", "Parameters:"]

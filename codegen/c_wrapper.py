@@ -1,7 +1,7 @@
-"""The functions that C calls, as LLVM text: they check sizes and lay out what the kernel is given.
+"""The functions that C calls, as LLVM text: they check sizes and lay out the kernel's arguments.
 
 The kernel itself is `i64 kernel(ctx, pointers, sizes)`, compiled before and left as it is, so that
-its results are those of the same kernel called from Python, to the last bit.
+its results equal the same kernel's, called from Python, to the last bit.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _table(builder: ir.IRBuilder, kind: ir.Type, values: Sequence[ir.Value]) -> 
 
 def release_logs(builder: ir.IRBuilder, kernel: Kernel, ctx: ir.Value,
                  free: Callable[[object, object], None]) -> None:
-    """Emit the release of what the Logs of a kernel hold; `free` is given a block and its bytes."""
+    """Emit the release of the Logs' memory of a kernel; `free` is given a block and its bytes."""
     for k, dtype in enumerate(kernel.logs):
         base, room = (builder.load(builder.gep(ctx, [WORD(LOGS + 2 * k + j)])) for j in (0, 1))
         with builder.if_then(builder.icmp_unsigned("!=", base, WORD(0))):
@@ -86,7 +86,7 @@ def resize(builder: ir.IRBuilder, ctx: ir.Value, block: ir.Value, old_bytes: ir.
         function = ir.Function(builder.module, _resize_type(), _RESIZE)
         function.return_value.add_attribute("noalias")
         for attribute in ("nounwind", "memory(argmem: readwrite, inaccessiblemem: readwrite)"):
-            set.add(function.attributes, attribute)  # what LLVM knows of realloc
+            set.add(function.attributes, attribute)  # the attributes of realloc in LLVM
     return builder.call(function, [builder.bitcast(ctx, POINTER), block, old_bytes, new_bytes])
 
 
@@ -111,7 +111,7 @@ def _define_resize(module: ir.Module) -> None:
     b.ret(b.call(target, [b.inttoptr(user, POINTER), *rest]))
 
 
-# --- what C calls ---------------------------------------------------------------------------------
+# --- the functions that C calls -----------------------------------------------------------------
 
 
 def wrapper_text(interface: CInterface, symbol: str, entry: str, triple: str) -> str:

@@ -1,4 +1,4 @@
-"""Pointers that know their size and check every index: what verify mode compiles with."""
+"""Pointers that know their size and check every index, for kernels compiled in verify mode."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def names_in(node: Node) -> Iterator[str]:
 
 
 def drop_unread(nodes: list[Node], droppable: set[str]) -> list[Node]:
-    """Remove stores to buffers that are never read, and the scalars that only those needed.
+    """Remove stores to buffers that are never read, and the scalars that only such stores needed.
 
     droppable -- the names of the buffers that only the kernel sees
     """
@@ -59,7 +59,7 @@ def _collect(nodes: Sequence[Node], used: set[str], droppable: set[str]) -> None
 
 
 def _drop(nodes: list[Node], used: set[str], droppable: set[str]) -> bool:
-    """Remove what is not used; return whether anything was."""
+    """Remove unread nodes; return whether there were any."""
     before = len(nodes)
     nodes[:] = [node for node in nodes if not _is_unread(node, used, droppable)]
     changed = len(nodes) < before
@@ -110,7 +110,7 @@ def _inline_block(nodes: list[Node], counts: Counter[str]) -> list[Node]:
 
 
 def _use_pending(node: Node, pending: dict[str, Let]) -> list[Node]:
-    """Substitute pending scalars into a node; return those that have to be set before it."""
+    """Substitute pending scalars into a node; return the scalars that have to be set before it."""
     before: list[Node] = []
     if isinstance(node, (Let, Assign, Store)):
         for name in list(names_in(node)):

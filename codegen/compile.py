@@ -1,7 +1,8 @@
 """Emitted source to machine code: Numba's front end, then LLVM once, into an engine of our own.
 
-Numba's pipeline is cut down to what flat scalar code needs, and its two rounds of LLVM passes are
-replaced by one. The object code, and the optimised bitcode that it came from, stay available.
+Numba's pipeline is cut down to the passes that flat scalar code needs, and its two rounds of LLVM
+passes are replaced by one. The object code, and the optimised bitcode that it came from, stay
+available.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class MachineCode:
 
 
 class _Library(JITCodeLibrary):
-    """A code library that only parses what it is given; LLVM's passes run once, later."""
+    """A code library that only parses the modules it is given; LLVM's passes run once, later."""
 
     def add_ir_module(self, ir_module: object) -> None:
         self.parsed = llvm.parse_assembly(str(ir_module))
@@ -237,10 +238,10 @@ def optimised_kernel(fn: FunctionType, signature: tuple[types.Type, ...], symbol
 
 def assembly_of(fn: FunctionType, signature: tuple[types.Type, ...], symbol: str,
                 beside: Sequence[str] = (), *, with_lines: bool = False) -> str:
-    """Return the assembly of what `compile_kernel` makes, by compiling again.
+    """Return the assembly of the code that `compile_kernel` makes, by compiling again.
 
-    Made from its bitcode it would be other code, as that does not keep all that registers are
-    chosen by.
+    Made from its bitcode it would be other code, as bitcode does not keep all facts by which LLVM
+    chooses registers.
 
     with_lines -- whether `.loc` directives say which line of the source an instruction comes from
     """

@@ -11,7 +11,7 @@ from collections.abc import Callable
 __all__ = ["complex_function"]
 
 _LARGE, _SMALL = 2.0 ** 1020, 2.0 ** -1000
-"""Beyond these Numba's root and logarithm lose a part, or digits: what they add up overflows."""
+"""Beyond these Numba's root and logarithm lose a part, or digits: their sums overflow."""
 
 
 def exp(z):

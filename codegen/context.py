@@ -1,4 +1,4 @@
-"""The words of a kernel's context, and the status of one that was left: what its callers know.
+"""The layout of a kernel's context, and the status of a kernel that was left.
 
 Word 0 is the status, 1 and 2 are numbers for the message of a failure.
 """

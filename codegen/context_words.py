@@ -1,4 +1,4 @@
-"""Failures, questions whether to leave, and Logs: what emitted CPU source does with the context."""
+"""Intrinsics of emitted CPU source on the context: failures, polls for interrupts, and Logs."""
 
 from __future__ import annotations
 
@@ -162,9 +162,9 @@ def _log_growth(reallocate: Reallocate) -> Any:
 
 def _grown(reallocate: Reallocate, builder: ir.IRBuilder, ctx: ir.Value,
            words: tuple[ir.Value, ir.Value], needed: ir.Value, itemsize: int) -> Any:
-    """Give a Log twice the room, or twice what is needed; return whether there is no memory.
+    """Double the capacity of a Log, or give it twice the elements needed; return whether it failed.
 
-    words -- where its address and its room are kept
+    words -- pointers to the words of its address and its capacity
     """
     place, room = words
     word, byte = ir.IntType(64), ir.IntType(8).as_pointer()

@@ -1,4 +1,4 @@
-"""The program's own branches and loops: where what they carry lies, and how it gets there."""
+"""The program's own branches and loops: the places of carried values, and the moves to them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Names = Sequence["Var | None"]
 
 
 class ControlFlow:
-    """Writes branches and loops of the program; `write_block` writes what is in them."""
+    """Writes branches and loops of the program; `write_block` writes their bodies."""
 
     def __init__(self, frame: KernelFrame, code: ScalarCode, memory: BufferMemory,
                  write_block: Callable[[Block], None]) -> None:
@@ -119,7 +119,7 @@ class ControlFlow:
         return names
 
     def _next_iteration(self, view: LoopEqn, names: Names) -> None:
-        """Set the carried values to what the iteration yields, all at once."""
+        """Set the carried values to the values that the iteration yields, all at once."""
         self.memory.copy_all(zip(view.yielded, view.carried, strict=True),
                              "the next iteration begins with it, and what this one began with is "
                              "still read when it is made")

@@ -69,7 +69,7 @@ def draw_bounded(typingctx: TypingContext, kind: types.Type, generator: types.Ty
                  args: Sequence[ir.Value]) -> Any:
         _, address, first, span, n, room = args
         bits = 8 * DRAWS[kind.literal_value].dtype.itemsize
-        word = WORD if bits == 64 else ir.IntType(32)  # C functions take what is shorter as this
+        word = WORD if bits == 64 else ir.IntType(32)  # C functions take shorter ints as this
         if bits < 64:
             mask = WORD((1 << bits) - 1)
             first, span = (builder.trunc(builder.and_(x, mask), word) for x in (first, span))

@@ -21,14 +21,14 @@ __all__ = ["Effects"]
 
 
 class Effects:
-    """Writes the equations that are there for what they do."""
+    """Writes the equations that have effects: checks, indices that may raise, empty arrays."""
 
     def __init__(self, frame: KernelFrame, code: ScalarCode) -> None:
         self.frame, self.code = frame, code
         self.prints = Prints(frame, code)
 
     def lower(self, eqn: Eqn, how: Effect) -> None:
-        """Lower an equation by what it does."""
+        """Lower an equation by the action of its `Effect`."""
         _ACTIONS[how.action](self, eqn)
 
     def check(self, eqn: Eqn) -> None:
@@ -76,7 +76,7 @@ class Effects:
         with ExitStack() as loops:
             for v, d in zip(variables, out.aval.shape, strict=True):
                 loop = Loop(loops.enter_context(self.frame.loop_name(v)), ZERO, self.code.dim(d))
-                loops.callback(self.frame.add, loop)  # after what its body puts before it
+                loops.callback(self.frame.add, loop)  # after the nodes that its body puts before it
                 loops.enter_context(self.frame.scope(loop.body, [v]))
             at = tuple(v.dim for v in variables)
             place = self._wrapped(self.code.element(index, at), eqn)

@@ -77,7 +77,7 @@ def _has_margin(d: Dim, size: Dim) -> bool:
 
 
 CALL_COST = 10.0
-"""What the cheapest function that has a vector variant costs, in additions."""
+"""The cost, in additions, of the cheapest function that has a vector variant."""
 
 
 Answer = TypeVar("Answer")
@@ -132,7 +132,7 @@ class Elements:
         return isinstance(how, (Pointwise, View, Index, Gather))
 
     def reads(self, v: Value, index: Idx) -> list[Read]:
-        """Return what an element of a virtual value, or a scalar made by a view, is made of."""
+        """Return the reads that make an element of a virtual value, or a scalar made by a view."""
         eqn = self.makers[v]
         how = eqn.op.lowering
         if isinstance(how, Pointwise):
@@ -153,7 +153,7 @@ class Elements:
         raise AssertionError(f"{eqn.op} has no elements")
 
     def known_reads(self, v: Value, index: Idx) -> list[Read]:
-        """Return the reads whose place is known beforehand: of a gather, those of its indices."""
+        """Return the reads whose place is known beforehand: of a gather, its reads of indices."""
         eqn = self.makers[v]
         if not isinstance(eqn.op.lowering, Gather):
             return self.reads(v, index)
@@ -171,7 +171,7 @@ class Elements:
                 guards.append(Guard(i, place.start, place.start + place.size))
         return tuple(inverse), tuple(guards)
 
-    # --- what an element takes, each value looked at once -----------------------------------------
+    # --- operands of an element, each value looked at once -------------------------------------
 
     def leaves(self, a: Atom) -> Sequence[Value]:
         """Return the stored arrays and scalars that an operand is computed from."""
@@ -188,7 +188,7 @@ class Elements:
         return tuple(found)
 
     def reads_of(self, v: Value, index: Idx) -> Iterator[Read]:
-        """Yield every read, down to what is stored, that computing an element of a value takes."""
+        """Yield every read, down to stored arrays, that computing an element of a value takes."""
         pending = [(v, tuple(index))]
         seen = set(pending)
         while pending:
@@ -226,7 +226,7 @@ class Elements:
             yield from [(a, index)] if a in self.stored else self.loads_of(a, index)
 
     def cost(self, a: Atom) -> float:
-        """Return the rough cost of computing an element of an operand from what is stored."""
+        """Return the rough cost of computing an element of an operand from stored arrays."""
         return self.cost_of(a) if self.is_virtual(a) else 0.0  # type: ignore[arg-type]
 
     @_remembered

@@ -102,14 +102,14 @@ def _rename_blas(module: Any) -> None:
 
 
 _OF_LLVM = ("exp10", "ldexp", "nearbyint", "round")
-"""Functions of libm that Loop IR does not call, and LLVM makes of those that it does."""
+"""Functions of libm that Loop IR does not call, and LLVM makes of others."""
 _MATH = frozenset(f"{name}{suffix}" for suffix in ("", "f") for name in (*_OF_LLVM, *(
     row.name for row in SCALARS.values() if row.libm or row.math or row.device)))
 _MEMORY = ("memcpy", "memmove", "memset")
 
 
 def _libraries(symbols: Iterable[str]) -> tuple[str, ...]:
-    """Return what a linker needs for these symbols; `ExportError` for one that Python alone has."""
+    """Return a linker's options for some symbols; `ExportError` for one that Python alone has."""
     found: dict[tuple[str, ...], None] = {}
     for name in sorted(symbols):
         if name in _MEMORY or name in _MATH:

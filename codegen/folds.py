@@ -1,7 +1,7 @@
 """Folds: registers in which loops gather sums, products, the largest element and its place.
 
 Sums of floats are kept loop by loop, and in blocks where a loop is long, so that rounding errors
-grow with the lengths of the loops and not with their product; those of float32 are kept in float64.
+grow with the lengths of the loops and not with their product; sums of float32 are kept in float64.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class Folds:
 
     @contextmanager
     def subtotals(self, sums: Sequence[Statement]) -> Iterator[None]:
-        """Keep sums in registers of their own, and add those to the totals afterwards."""
+        """Keep subtotals in registers of their own, and add them to the totals afterwards."""
         totals = {s: self.registers[s] for s in sums}
         for s, total in totals.items():
             part = self._register(f"{total.name}_part", s)

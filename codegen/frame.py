@@ -1,7 +1,7 @@
-"""What all that lower one kernel share: its graph, its open blocks, its names, its failures.
+"""The state that all parts of lowering share: graph, open blocks, names and failures of a kernel.
 
-Scopes are the open blocks of Loop IR, outermost first. What is computed in one is known in those
-within it.
+Scopes are the open blocks of Loop IR, outermost first. A scalar computed in one is known in the
+blocks within it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["Failure", "KernelFrame", "Scope"]
 
 @dataclass(eq=False, slots=True)
 class Scope:
-    """An open block: its nodes, the loop variables that it has, what was computed in it already."""
+    """An open block: its nodes, its loop variables, and the scalars already computed in it."""
 
     nodes: list[Node]
     vars: frozenset[Value] = frozenset()
@@ -54,11 +54,11 @@ class Failure:
 class KernelFrame:
     """One kernel, as far as it is written.
 
-    graph       -- what it computes
+    graph       -- the graph that it computes
     carried_out -- the graph, with some of its loops standing in it several times
-    labels      -- what values are called in the printed graph
+    labels      -- the names of values in the printed graph
     names       -- the scalars in which values are
-    failures    -- what its statuses mean, from 1 on
+    failures    -- the failures that its statuses stand for, from 1 on
     target      -- whose emitted source has names already: "cpu" or "cuda"
     """
 
@@ -143,7 +143,7 @@ class KernelFrame:
         v = Value(scalar(np.int64), str(found))
         self.names[v] = found
         home = next((s for s in reversed(self.scopes) if found in s.memo.values()), self.scopes[0])
-        for scope in self.scopes[self.scopes.index(home):]:  # those from its own inwards have it
+        for scope in self.scopes[self.scopes.index(home):]:  # its own scope and the inner ones
             scope.vars |= {v}
         home.memo[key] = found
         return v

@@ -20,7 +20,7 @@ from tracejit.ir.dims import Dim, Expr, ceil_div, dim_values
 __all__ = ["HostLoops"]
 
 SUMS, MARGINS = "blocks of a sum", "the margins"
-"""What loops around loops over elements are for."""
+"""The role of loops around loops over elements."""
 
 
 class HostLoops:
@@ -35,7 +35,7 @@ class HostLoops:
 
     def write(self, nest: Nest, name: str, begun: Sequence[Statement],
               long: Sequence[Statement]) -> None:
-        """Write a loop, split where what it reads is guarded."""
+        """Write a loop, split where its reads are guarded."""
         hi = self.code.dim(nest.extent)
         innermost = not any(isinstance(part, Nest) for part in nest.body) and not any(
             s.kind in ("running", "argument") for s in nest.statements())  # these go in order
@@ -63,7 +63,7 @@ class HostLoops:
         return write_loop(self.frame, nest, name, lo, hi, self.write_part)
 
     def _guards(self, nest: Nest) -> list[Guard]:
-        """Return the guards of what a loop's statements read."""
+        """Return the guards of the reads of a loop's statements."""
         found: dict[Guard, None] = {}
         for s in nest.statements():
             for a, index in s.operands:
@@ -115,12 +115,12 @@ class HostLoops:
         with self.code.assuming(guards), self.frame.scope(
                 self.frame.nodes if test is None else inside, conditional=True):
             self._in_blocks(nest, name, first, last, sums)
-        if test is not None:  # what is computed once for all of it must not be, where there is none
+        if test is not None:  # an empty stretch must not compute its scalars either
             self.frame.add(If(test, inside))
 
     def _stretch_of(self, nest: Nest,
                     guards: list[Guard]) -> tuple[list[Dim], list[Dim], list[Expression]]:
-        """Return from where on and up to where guards hold, and tests of those of outer loops."""
+        """Return lower and upper bounds of the guarded stretch, and tests of outer guards."""
         lows: list[Dim] = [0]
         highs: list[Dim] = [nest.extent]
         outer: list[Expression] = []
@@ -148,7 +148,7 @@ class HostLoops:
         self.frame.add(margins)
 
     def _extreme(self, function: str, dims: Sequence[Dim]) -> Expression:
-        """Return the largest or smallest of dims, without those that cannot be it."""
+        """Return the largest or smallest of dims, without dims that another one bounds."""
         sign = 1 if function == "imax" else -1
         kept: list[Dim] = []
         for d in dict.fromkeys(dims):

@@ -1,8 +1,8 @@
-"""Where the program's own loops ask whether the user wants to leave them (Ctrl-C).
+"""The places at which the program's own loops ask whether the user wants to leave them (Ctrl-C).
 
-`interrupted(ctx, i, mask)` asks once per `mask + 1` iterations, and what it asks answers at once
-unless some time has passed. Innermost counted loops are not disturbed, so that they are vectorised;
-one that is in no other loop runs in chunks, between which it asks.
+`interrupted(ctx, i, mask)` asks once per `mask + 1` iterations, and the question is answered at
+once unless some time has passed. Innermost counted loops are not disturbed, so that they are
+vectorised; one that is in no other loop runs in chunks, between which it asks.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from tracejit.codegen.loop_ir import NOWHERE, If, Loop, Node, Return, While, chi
 __all__ = ["poll_loops"]
 
 SELDOM, OFTEN = 1023, 15
-"""Masks for loops with scalar bodies, and for those with loops inside."""
+"""Masks for loops with scalar bodies, and for loops with loops inside."""
 
 CHUNK = 1 << 22
 
 CHUNKS = "chunks between which it can be left"
-"""What a loop around a loop of the program is for."""
+"""The role of a loop around a loop of the program."""
 
 
 def poll_loops(nodes: list[Node], *, is_inner: bool = False) -> list[Node]:

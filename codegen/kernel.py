@@ -1,4 +1,4 @@
-"""A kernel before it is rendered: its nodes, its buffers, and what each failure status means."""
+"""A kernel before it is rendered: its nodes, its buffers, and the failure behind each status."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tracejit.ir.core import Graph, Value
 __all__ = ["Kernel", "Shown"]
 
 Shown = tuple[str, tuple[tuple[np.dtype, int], ...]]
-"""What a print shows: a format, and dtype and rank of each of its operands."""
+"""A print: its format, and dtype and rank of each of its operands."""
 
 
 def _copies(nodes: Sequence[Node], loop: str) -> Iterator[str]:
@@ -40,10 +40,10 @@ class Kernel:
     inputs, outputs -- the buffers that the caller gives, in the order of the graph
     arena           -- the buffers that the kernel lays out in the workspace
     logs            -- the dtypes of its Logs
-    nests           -- the loop nests, in the order in which they were emitted; what nothing reads
-                       is dropped from `nodes` afterwards
-    apart           -- which statements might have shared a loop and do not, with reasons
-    prints          -- what it prints
+    nests           -- the loop nests, in the order in which they were emitted; unread stores of
+                       them are dropped from `nodes` afterwards
+    apart           -- statements that might have shared a loop and do not, with reasons
+    prints          -- the values of each print, by its number
     """
 
     graph: Graph
@@ -64,14 +64,14 @@ class Kernel:
     prints: list[Shown] = field(default_factory=list)
     found: dict[int, Buffer] = field(default_factory=dict)
     """Of results whose sizes it finds out, by their numbers, the memory that it leaves them in;
-    what the caller gives for them takes their shapes."""
+    the caller's buffers for them take their shapes."""
     short: dict[str, int] = field(default_factory=dict)
     """The sizes for one value of which nests have loops of their own, by name."""
     is_checked: bool = False
     """Whether it is compiled for verify mode: every index checked, zones between buffers."""
 
     def copies(self) -> Iterator[str]:
-        """Yield, for each copy of an array in a loop of the program: what, why and in which."""
+        """Yield a sentence for each copy of an array in a loop of the program, with its reason."""
         yield from dict.fromkeys(_copies(self.nodes, ""))
 
     @property

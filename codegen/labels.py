@@ -19,7 +19,7 @@ def label_values(graph: Graph) -> dict[Value, str]:
 
 
 def label_copies(graph: Graph, labels: dict[Value, str]) -> dict[Value, str]:
-    """Return the names of values and of their copies, which are those of what was copied."""
+    """Return the names of values and of their copies; a copy is called like its original."""
     for eqn in all_eqns(graph.block):
         for v in (*(v for r in eqn.regions for v in r.inputs), *eqn.outputs):
             if v not in labels and v.origin in labels:

@@ -1,7 +1,7 @@
-"""What compiled code calls and does not bring along: vector math, BLAS, LAPACK, random numbers.
+"""Libraries that compiled code calls: vector math, BLAS, LAPACK, random numbers.
 
 Symbols are bound to addresses here, before object code that names them is loaded. BLAS is NumPy's
-own OpenBLAS, or what SciPy exports.
+own OpenBLAS, or the one that SciPy exports.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ __all__ = ["DRAWS_PREFIX", "ROUTINES", "bind_draws", "find_blas", "link_words",
 LIBRARY = "libmvec.so.1"
 
 DRAWS_PREFIX = "tracejit_random_"
-"""What the symbols of NumPy's functions that draw random numbers begin with."""
+"""The prefix of the symbols of NumPy's functions that draw random numbers."""
 
 
 def bind_draws(symbols: Iterable[str]) -> None:
-    """Bind those of some symbols that stand for NumPy's functions to their addresses."""
+    """Bind the symbols of NumPy's random functions, among these, to their addresses."""
     for name in symbols:
         if name.startswith(DRAWS_PREFIX):
             llvm.add_symbol(name, address_of_function(name.removeprefix("tracejit_")))

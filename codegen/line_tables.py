@@ -1,7 +1,7 @@
 """Tables of the emitted source's lines, which LLVM carries along into the assembly.
 
-They are debug information that says nothing but which line an instruction comes from, so that the
-machine code is what it is without them.
+They are debug information that gives each instruction its line and nothing else, so that the
+machine code is the same as without them.
 """
 
 from __future__ import annotations

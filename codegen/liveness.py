@@ -1,4 +1,4 @@
-"""When each array and scalar is needed: program points, uses, and what is needed at once."""
+"""Live ranges of arrays and scalars: program points, uses, and interference."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ __all__ = ["Liveness"]
 class Liveness:
     """Program points in the order of the text; a region spans the points inside it.
 
-    A use inside a loop of what is defined outside of it counts at the loop's end, since the loop
-    comes back to it. A virtual value is used where what is computed from it is computed.
+    A use inside a loop of a value defined outside of it counts at the loop's end, since the loop
+    comes back to it. A virtual value is used where the values computed from it are computed.
     """
 
     def __init__(self, graph: Graph, elements: Elements) -> None:

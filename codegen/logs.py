@@ -75,8 +75,9 @@ def group_logs(block: Block) -> dict[Value, Value]:
 
 
 def bind_scopes(kernel: Kernel) -> None:
-    """Tell the routine that finds a Log's memory its dtype and alias scope: those of Logs follow
-    those of the buffers.
+    """Tell the routine that finds a Log's memory its dtype and alias scope.
+
+    The scopes of Logs follow the scopes of the buffers.
     """
     slots = len({b.number for b in kernel.arena})
     first = len(kernel.inputs) + len(kernel.outputs) + slots
@@ -91,7 +92,7 @@ def bind_scopes(kernel: Kernel) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Log:
-    """What a kernel calls a Log: its memory, how many elements it has, and room for how many."""
+    """The names of a Log in a kernel: its memory, its number of elements, its capacity."""
 
     base: Array
     top: Var
@@ -99,7 +100,7 @@ class _Log:
 
 
 class Logs:
-    """Writes what equations do to Logs.
+    """Writes equations on Logs.
 
     dtypes -- of the elements of each Log of the kernel, by its number
     """
@@ -108,7 +109,7 @@ class Logs:
         self.frame, self.code, self.nests = frame, code, nests
         self.dtypes: list[np.dtype] = []
         self._groups = group_logs(frame.carried_out.block)
-        """For each Log, the one of those that are the same memory that stands for them."""
+        """For each Log, the one that stands for all Logs in its memory."""
         self._numbers: dict[Value, int] = {}
 
     def lower(self, eqn: Eqn, how: LogOp) -> None:

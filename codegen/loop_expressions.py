@@ -15,7 +15,7 @@
                | Cast(dtype, a)
                | Call(fn, args)                  fn: a row of `SCALARS`
 
-Trees are values: they are compared by what they say, and changed by making others. Text is made of
+Trees are values: they are compared by content, and changed by making others. Text is made of
 them in `spelling.py` alone.
 """
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from functools import cached_property
 else:
     class cached_property:
-        """What a tree says of itself, found once: `functools.cached_property` without its lock."""
+        """A property of a tree, computed once: `functools.cached_property` without its lock."""
 
         def __init__(self, find: Callable[[object], object]) -> None:
             self.find, self.name, self.__doc__ = find, find.__name__, find.__doc__
@@ -53,7 +53,7 @@ I64, F64, BOOL = np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_)
 PLAIN = tuple(map(np.dtype, (np.float64, np.int64, np.bool_)))
 """The dtypes of Python's own numbers."""
 NONE = np.dtype("V")
-"""Of what has no value: words, and calls of routines."""
+"""The dtype of words and of calls of routines, which have no value."""
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=", "and", "or")
 
@@ -201,7 +201,7 @@ class Load(Expression):
 
     @cached_property
     def mentions(self) -> tuple[str, ...]:
-        """Return the buffer, and what the index reads."""
+        """Return the names of the buffer and of the reads of the index."""
         return (self.buffer, *self.index.mentions)
 
 
@@ -397,7 +397,7 @@ class Call(Expression):
 
     @cached_property
     def calls(self) -> frozenset[str]:
-        """Return the function, and those of the operands."""
+        """Return the names of the function and of the functions that the operands call."""
         return frozenset({self.fn.name}).union(*(part.calls for part in self.parts))
 
     @cached_property

@@ -1,7 +1,7 @@
 """Hints on loops for LLVM's vectoriser, at the jumps that close them.
 
-It makes a vector loop handle up to four vectors at once, with a loop over single elements for what
-is left. That hides how long sums and calls of functions take, but rows are often short: of 148
+It makes a vector loop handle up to four vectors at once, with a loop over single elements for the
+rest. That hides the latency of sums and calls of functions, but rows are often short: of 148
 elements the last 20 are then done one by one. So the innermost of nested loops that only move and
 combine elements takes one vector at a time.
 """
@@ -36,7 +36,7 @@ def single_vector_loops(blocks: Mapping[int, Any]) -> set[Any]:
 
 
 def _carries_or_calls(body: list[Any]) -> bool:
-    """Whether an iteration needs a scalar of the one before, or calls what takes long."""
+    """Whether an iteration needs a scalar of the one before, or calls a slow function."""
     read: set[str] = set()
     for block in body:
         for statement in block.body:

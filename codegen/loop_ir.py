@@ -10,8 +10,8 @@
           | Do(call)                             a routine on whole buffers
           | Return(status)
 
-Expressions are those of `loop_expressions.py`. Every node knows its origin: the equations that it
-carries out, the user's line, and of a copy the reason. Names are unique in a kernel, but for those
+Expressions are in `loop_expressions.py`. Every node knows its origin: the equations that it
+carries out, the user's line, and of a copy the reason. Names are unique in a kernel, but for names
 of loop variables.
 """
 
@@ -45,7 +45,7 @@ class Origin:
     copied: str = ""
 
     def joined(self, other: Origin) -> Origin:
-        """Return the origin of a node that does what two did, the other one last."""
+        """Return the origin of a node that does the work of two, the other one last."""
         return Origin(tuple(dict.fromkeys((*self.labels, *other.labels))),
                       other.site or self.site, other.copied or self.copied)
 
@@ -104,7 +104,7 @@ class Loop:
     nest: Nest | None = None
     """Of a loop over elements, the scheduled loop that it carries out."""
     role: str = ""
-    """What other loops around these are for."""
+    """The role of a loop that is neither the program's nor over elements."""
     independent: bool = False
     """Noted for the device only: whether iterations may run at once, in any order."""
     folds: tuple[tuple[str, str], ...] = ()
@@ -112,8 +112,8 @@ class Loop:
     runs: str = ""
     """Noted for the device only: the register of the running sum that is all it does."""
     is_divisible: bool = False
-    """Noted for the device only, of a loop in others: whether threads that do one iteration of
-    those together may divide its iterations."""
+    """Noted for the device only, of a loop in others: whether threads that share one iteration of
+    the outer ones may divide its iterations."""
 
 
 @dataclass(slots=True)
@@ -183,7 +183,7 @@ def children(node: Node) -> list[list[Node]]:
 
 
 def every_node(nodes: Iterable[Node]) -> Iterator[Node]:
-    """Yield nodes and those inside of them, in the order of the source."""
+    """Yield nodes and the nodes inside of them, in the order of the source."""
     for node in nodes:
         yield node
         for block in children(node):

@@ -1,4 +1,4 @@
-"""The check that Loop IR is well formed: what is read is there and set, and has the dtype it says.
+"""The check that Loop IR is well formed: names are set before they are read, and dtypes agree.
 
 It runs between the passes on Loop IR in verify mode; tests have that on.
 """
@@ -87,7 +87,7 @@ class _Verifier:
         kinds[node.name] = promoted(kinds.get(node.name, e.dtype), e.dtype)
 
     def block(self, nodes: Sequence[Node], known: set[str]) -> set[str]:
-        """Check a block before which some names are known; return those known behind it."""
+        """Check a block before which some names are known; return the names known behind it."""
         known = set(known)
         for k, node in enumerate(nodes):
             if isinstance(node, Return):

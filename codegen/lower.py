@@ -1,6 +1,6 @@
 """From a graph to a kernel in Loop IR: the frame, the blocks, and who lowers which equation.
 
-All parts write into one `KernelFrame`. Each is given those that it needs:
+All parts write into one `KernelFrame`. Each is given the other parts that it needs:
 
     ScalarCode     elements of arrays, literals, dims      frame
     Nests          loop nests, statements, folds           frame, scalar code, the target's loops
@@ -123,7 +123,7 @@ class Lowerer:
     # --- the frame ------------------------------------------------------------------------------
 
     def _name_buffers(self) -> list[Buffer]:
-        """Name the sizes and all buffers; return those of the inputs."""
+        """Name the sizes and all buffers; return the inputs' buffers."""
         frame, inputs = self.frame, []
         for v in frame.graph.sizes:
             frame.names[v] = Var(frame.fresh(frame.labels[v]), I64)

@@ -26,7 +26,7 @@ class BufferMemory:
     def prepare(self, buffer: Buffer, size: Dim | None = None) -> None:
         """Get the memory of a buffer whose size is only known here; it is kept between uses.
 
-        What a branch on data yields may have a size that only the branches know.
+        The result of a branch on data may have a size that only the branches know.
         """
         scopes = self.frame.scopes
         if buffer.kind != "dynamic" or any(buffer in scope.ready for scope in scopes):
@@ -43,7 +43,7 @@ class BufferMemory:
         self.frame.add(Assign(buffer.name, self.logs.base(buffer.number)))
 
     def copy_all(self, pairs: Iterable[tuple[Atom, Value]], why: str) -> None:
-        """Copy arrays to where others are, all at once: what is still to be read is kept."""
+        """Copy arrays to the places of others, all at once: an array still to be read is saved."""
         buffers = self.frame.buffers
         pending = [(a, v) for a, v in pairs if is_array(v) and not buffers.shares(a, v)]
         while pending:

@@ -120,7 +120,7 @@ def table_of(builder: ir.IRBuilder, words: Sequence[ir.Value]) -> Any:
 
 @intrinsic(prefer_literal=True)
 def _call_native(typingctx: TypingContext, symbol: types.Type, *words: types.Type) -> Any:
-    """Call a user's function: the words of its operands, then those of its results."""
+    """Call a user's function: the words of its operands, then the words of its results."""
     given = words[0].types if len(words) == 1 and isinstance(words[0], types.BaseTuple) else words
     kinds = types.StarArgTuple.from_types(tuple(map(pointer_or_word, given)))
 

@@ -59,7 +59,7 @@ class MakeLoops(Protocol):
 
     def __call__(self, frame: KernelFrame, code: ScalarCode, folds: Folds, style: Style,
                  write_part: Callable[[Part], None]) -> Loops:
-        """Return it; `write_part` writes what is in a loop."""
+        """Return the writer of loops; `write_part` writes a part of a loop's body."""
 
 
 def write_loop(frame: KernelFrame, nest: Nest, name: str, lo: Expression, hi: Expression,

@@ -1,7 +1,7 @@
 """The function that a call in `@njit` code goes through: from Numba's values to a kernel and back.
 
 It takes arguments apart, asks the plan, makes results by Numba's runtime, runs the kernel, and
-raises what the kernel reports.
+raises the error that the kernel reports.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ class Body:
         return ctx, status
 
     def _fail(self, ctx: ir.Value, status: ir.Value) -> None:
-        """Raise what a status means."""
+        """Raise the error that a status stands for."""
         b = self.builder
         numbers = b.bitcast(ctx, ir.DoubleType().as_pointer())
         found = [b.load(b.gep(numbers, [WORD(k)])) for k in (1, 2)]

@@ -1,4 +1,4 @@
-"""A call of a compiled program in `@njit` code: what its function is emitted from."""
+"""A call of a compiled program in `@njit` code: the data from which its function is emitted."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Raises:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A compiled program: its kernel, where it and its plan are, and what each status raises.
+    """A compiled program: its kernel, where it and its plan are, and the error for each status.
 
     llvm     -- the optimised module
     is_fixed -- whether the plan is the same for all arguments
-    misfit   -- what is raised where the plan refuses the arguments
-    no_room  -- what is raised where there is no memory; its field is the bytes
+    misfit   -- the error where the plan refuses the arguments
+    no_room  -- the error where there is no memory; its field is the bytes
     """
 
     kernel: Kernel
@@ -52,9 +52,9 @@ class NjitCall:
     args      -- these types
     result    -- the Numba type of the result
     constants -- per leaf of the result: None where an output of the kernel, else (the object,)
-    sources   -- per input of the kernel: the number of the argument's leaf, or what was frozen
+    sources   -- per input of the kernel: the number of the argument's leaf, or the frozen value
     compile   -- makes the machine code, when Numba lowers the first caller
-    apart     -- pairs of inputs that must not share memory, each with what is raised if they do
+    apart     -- pairs of inputs that must not share memory, each with the error where they do
     """
 
     args: tuple[Any, ...]

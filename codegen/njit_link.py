@@ -91,7 +91,7 @@ def _goes_along(machine: Machine) -> bool:
 
 _ANNOTATIONS = re.compile(r', !(?:alias\.scope|noalias) !\d+|"vector-function-abi-variant"="[^"]*"'
                           r"|^@llvm\.compiler\.used = .*$", re.M)
-"""What is dropped from a kernel that callers inline: without, they compute the bits it computes."""
+"""Annotations dropped from a kernel that callers inline, so that they compute the same bits."""
 
 
 def _linkable(machine: Machine) -> Any:

@@ -23,7 +23,7 @@ ALIGNMENT = 64
 
 
 class NjitMemory:
-    """What one function takes; where there is none, code goes on and does not touch it."""
+    """The memory that one function takes; without memory, code goes on and touches none."""
 
     def __init__(self, context: TargetContext, builder: ir.IRBuilder) -> None:
         self.context, self.builder = context, builder

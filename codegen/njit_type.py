@@ -1,6 +1,6 @@
 """The Numba type of a function of ours: how `@njit` code types a call of it and compiles it.
 
-Numba meets such a function as a global, a closure's cell or an argument. What a call means is
+Numba meets such a function as a global, a closure's cell or an argument. The meaning of a call is
 decided by a *resolver*, which traces the function for the Numba types of the call's arguments.
 """
 

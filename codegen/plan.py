@@ -34,11 +34,11 @@ WORD = ir.IntType(64)
 class SizePlan:
     """The facts that follow from the shapes and ints of a call, before a machine's code.
 
-    given      -- the dims that a call gives, in order: those of its arrays, and its ints
+    given      -- the dims that a call gives, in order: the dims of its arrays, and its ints
     sizes      -- by size, the number of the dim that it is read off
-    checks     -- numbers of the other dims, with what each has to be
-    conditions -- what else must hold
-    shapes     -- those of the results; of one whose size the kernel finds out, room for its shape
+    checks     -- numbers of the other dims, each with the dim that it has to equal
+    conditions -- the other conditions on sizes and ints
+    shapes     -- the results' shapes; of one whose size the kernel finds out, room for its shape
     """
 
     given: tuple[Dim, ...]

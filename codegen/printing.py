@@ -1,4 +1,4 @@
-"""Prints from kernels: a call back to whoever runs them, with the addresses of what is shown."""
+"""Prints from kernels: a call back to their caller, with the addresses of the values shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How prints are lowered: a call with the addresses of what is shown, and perhaps a return."""
+"""How prints are lowered: a call with the addresses of the values shown, and perhaps a return."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Prints"]
 class Prints:
     """Writes calls that show values.
 
-    shown -- what each of them shows, by its number
+    shown -- the values of each call, by its number
     """
 
     def __init__(self, frame: KernelFrame, code: ScalarCode) -> None:

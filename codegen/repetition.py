@@ -10,7 +10,7 @@ would take k * k / 2.
 
 Of such chains every so many steps one array gets storage, so that code grows with the number of
 equations. The code of an element is found by going through the motions of `ScalarCode.element`:
-what a block has computed is known in the blocks within it, and behind a test nothing is known
+a scalar computed in a block is known in the blocks within it, and behind a test nothing is known
 afterwards.
 """
 
@@ -36,7 +36,7 @@ MOST_READERS = 8
 """How many equations with storage may each compute a virtual array again."""
 
 CHEAP = 16.0
-"""What an element costs, in additions, that any number of equations may compute again."""
+"""The cost, in additions, up to which any number of equations may compute an element again."""
 
 Key = tuple[Value, Idx]
 
@@ -57,7 +57,7 @@ def repeated_arrays(graph: Graph, elements: Elements) -> Iterator[Value]:
 def arrays_read_by_many(graph: Graph, elements: Elements) -> Iterator[Value]:
     """Yield arrays to be stored, so that no virtual array is computed by many equations.
 
-    Equations that end up in one loop share what they compute; there a store is dropped again.
+    Equations that end up in one loop share their scalars; there a store is dropped again.
     """
     order = {v: k for k, v in enumerate(elements.makers)}
     readers: Counter[Value] = Counter()

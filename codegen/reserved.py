@@ -15,12 +15,12 @@ __all__ = ["reserved_names"]
 
 _OWN = {"cpu": ("arena", "ctx", "kernel"),
         "cuda": ("ctx", "launch", "left", "right", "run", "shared_places")}
-"""The names of emitted functions, of what their callers give them, and of shared memory."""
+"""The names of emitted functions, of their parameters, and of shared memory."""
 
 
 @functools.cache
 def reserved_names(target: str = "cpu") -> frozenset[str]:
-    """Return what no value is called: Python's words, and all that source for a target calls."""
+    """Return the names that no value gets: Python's words, and every name in a target's source."""
     names = {*keyword.kwlist, *dir(builtins), *_OWN["cpu"], *intrinsics.namespace(())}
     if target == "cuda":
         from tracejit.codegen.cuda import functions

@@ -49,7 +49,7 @@ class Routines:
         return self.code.array(v)[0]
 
     def cholesky(self, eqn: Eqn) -> None:
-        """Factorise, and clear what is above the diagonal."""
+        """Factorise, and clear the elements above the diagonal."""
         factor = self._copied(eqn.inputs[0], eqn.output)
         n = self.code.dim(eqn.output.aval.shape[0])
         self.frame.fail(Bin("!=", call("potrf", n, factor), ZERO), "LinAlgError",
@@ -83,7 +83,7 @@ class Routines:
             fine, _element(pivots, k), Bin("+", k, ONE)))]))
 
     def _outcome(self, v: Value, routine: Expression, eqn: Eqn) -> Expression:
-        """Call a routine and return whether it did what it is for."""
+        """Call a routine and return whether it reports success."""
         fine = self.frame.scalar_of(v, v.aval.dtype)
         self.frame.add(Assign(fine.name, Bin("==", routine, ZERO)))
         return fine

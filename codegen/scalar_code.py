@@ -1,7 +1,7 @@
 """Scalar code: elements of arrays, literals and dims, each computed once where it can be.
 
 An element is computed in the outermost open block that has the loop variables of its index, so that
-what does not depend on an inner loop stays outside of it.
+scalars which do not depend on an inner loop stay outside of it.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class ScalarCode:
     # --- elements -------------------------------------------------------------------------------
 
     def element(self, a: Atom, index: Idx) -> Expression:
-        """Return an element of an operand, computing what it takes."""
+        """Return an element of an operand: one that is known, loaded or computed."""
         if isinstance(a, Literal):
             return literal(a)
         if not is_array(a):

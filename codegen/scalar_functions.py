@@ -16,7 +16,7 @@ __all__ = ["definitions", "functions", "linked"]
 
 SPECIAL = (i0e, i1e, normal_quantile, *incomplete.FUNCTIONS, *counts.FUNCTIONS,
            *bessel_orders.FUNCTIONS, *integrals.FUNCTIONS)
-"""Special functions, each behind those that it calls."""
+"""Special functions, each behind its callees."""
 
 
 def functions(names: dict[str, object]) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def functions(names: dict[str, object]) -> dict[str, Any]:
 
 def linked(plain: dict[str, FunctionType],
            compiled: Callable[[FunctionType], object]) -> dict[str, Any]:
-    """Return functions compiled, each with the compiled ones in place of those before it."""
+    """Return functions compiled, each calling the compiled forms of the functions before it."""
     made: dict[str, Any] = {}
     for name, fn in plain.items():
         called = {n: made[n] for n in fn.__code__.co_names if n in made}

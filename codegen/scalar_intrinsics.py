@@ -54,7 +54,7 @@ def scalar_names(widths: tuple[int, ...], *, reassociate: bool) -> dict[str, Any
     return names
 
 
-# --- what is made once --------------------------------------------------------------------------
+# --- intrinsics made once -----------------------------------------------------------------------
 
 
 @intrinsic
@@ -93,7 +93,7 @@ def scalar_loop(typingctx: TypingContext) -> Any:
     return types.int64(), generate
 
 
-# --- what is made of something ------------------------------------------------------------------
+# --- intrinsics made by functions ---------------------------------------------------------------
 
 
 def _unary(generate: Callable[[object, object], object]) -> Any:

@@ -1,8 +1,8 @@
 """The functions that Loop IR calls: one row each, from which every list of their names is derived.
 
-A row says which dtype a result has, what a call costs, and who may call the function. How the
+A row says which dtype a result has, the cost of a call, and who may call the function. How the
 function is carried out is said where a target's functions are made: `scalar_intrinsics.py` and
-`scalar_functions.py` for the CPU, `cuda/functions.py` for devices; those of `math` need no more
+`scalar_functions.py` for the CPU, `cuda/functions.py` for devices; functions of `math` need no more
 than their row.
 """
 
@@ -18,10 +18,9 @@ __all__ = ["SCALARS", "Scalar", "names_where", "scalar"]
 class Scalar:
     """A function of scalars, or a routine on buffers.
 
-    result  -- the dtype of a call: "operands", the one to which those of the operands promote;
-               "array", that of the first operand; "part", that of a part of a complex number; the
-               name of a dtype; "" where there is no result
-    flops   -- what a call counts as: "add" or "compare", one operation; "call", the function by its
+    result  -- the dtype of a call: "operands", to which the operands promote; "array", the first
+               operand's; "part", of a part of a complex number; the name of a dtype; "" for none
+    flops   -- how a call counts: "add" or "compare", one operation; "call", the function by its
                name; "" for nothing
     quick   -- whether a call takes a few instructions
     libm    -- of a function of libm that has vector variants, the number of operands; else 0
@@ -53,7 +52,7 @@ def _context(name: str, result: str = "i64", *, effect: bool = True) -> Scalar:
 
 
 _ROWS = (
-    # What libm has, in vectors and alone: a row is all that one more takes on every target.
+    # Functions of libm, in vectors and alone: a row is all that one more takes on every target.
     _libm("exp", "exp"), _libm("exp2", device=True), _libm("expm1", "expm1"), _libm("log", "log"),
     _libm("log2", "log2"), _libm("log10", "log10"), _libm("log1p", "log1p"), _libm("sin", "sin"),
     _libm("cos", "cos"), _libm("tan", "tan"), _libm("asin", "arcsin"), _libm("acos", "arccos"),
@@ -83,7 +82,7 @@ _ROWS = (
     Scalar("idiv", flops="", host=True), Scalar("imod", flops="", host=True),
     Scalar("stretch", "i64", "", host=True),
     Scalar("ipow"), Scalar("ishl"), Scalar("ishr"), Scalar("irem"),
-    # What is defined as Python, in `scalar_functions.py`.
+    # Functions defined as Python, in `scalar_functions.py`.
     Scalar("floor_divide"), Scalar("remainder"), Scalar("cdiv"), Scalar("cpow"),
     *(Scalar(name, "f64") for name in (
         "i0e", "i1e", "normal_quantile", "gamma_density", "gamma_part", "beta_density", "beta_part",
@@ -94,7 +93,7 @@ _ROWS = (
     # Memory that grows.
     _context("log_base", "", effect=False), _context("log_capacity"), _context("log_grow"),
     Scalar("advance", "array", ""),
-    # The kernel and those who call it.
+    # The kernel and its callers.
     _context("fail"), _context("interrupted"), _context("show"),
     Scalar("call_native", "i64", "", effect=True), Scalar("slot", "i64", ""),
     Scalar("lap", "", "", effect=True), Scalar("tally", "", "", effect=True),

@@ -1,10 +1,10 @@
-"""Which statements share loops, and the order of everything in a block.
+"""The fusion of statements into loop nests, and the order of the steps of a block.
 
 Statements come in program order; each joins the latest loop nest that it may join: one whose outer
 loops have the same extents, past nothing that it depends on, and such that an iteration touches
-only what the same iteration of the other touches. Scalars go as early as their operands allow, so
-that they separate as few nests as possible. Where a statement gets a loop of its own beside one
-with the same extent, why is noted.
+only elements that the same iteration of the other touches. Scalars go as early as their operands
+allow, so that they separate as few nests as possible. Where a statement gets a loop of its own
+beside one with the same extent, the reason is noted.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Style:
 
 @dataclass(eq=False, slots=True)
 class Nest:
-    """A loop with what is in it: statements and further loops, in order."""
+    """A loop and its body: statements and further loops, in order."""
 
     var: Value
     extent: Dim
@@ -81,7 +81,7 @@ class Nest:
 
 
 def statements_in(part: Nest | Statement) -> list[Statement]:
-    """Return a statement, or those of a nest."""
+    """Return a statement as a list, or the statements of a nest."""
     return part.statements() if isinstance(part, Nest) else [part]
 
 
@@ -97,7 +97,7 @@ Step = Nest | Statement | Single
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why statements do not share a loop: a text, and what its `{}` stand for."""
+    """Why statements do not share a loop: a text, and the objects that its `{}` stand for."""
 
     text: str
     about: tuple[Buffer | Value | Step, ...] = ()
@@ -163,7 +163,7 @@ def schedule_block(block: Block, elements: Elements, buffers: Buffers, apart: li
                    style: Style) -> list[Step]:
     """Return the steps of a block, its statements fused into nests.
 
-    apart -- gets those that might have shared a loop, with the reasons why they do not
+    apart -- gets the statements that might have shared a loop, with the reasons why they do not
     """
     return _Scheduler(elements, buffers, apart, style).run(block)
 
@@ -258,7 +258,7 @@ class _Scheduler:
 
 
 def as_nest(statement: Statement, depth: int) -> Nest | Statement:
-    """Return a statement under those of its loops that are deeper than `depth`."""
+    """Return a statement under its loops that are deeper than `depth`."""
     if depth == len(statement.vars):
         return statement
     return Nest(statement.vars[depth], statement.extents[depth], [as_nest(statement, depth + 1)])

@@ -2,7 +2,7 @@
 
 Three coordinates of a point, say: a loop over them is too short for vectors, and the loop around it
 is not vectorised because of it. Such a nest is written twice, and once with the short loops written
-out; whatever is summed at one place of memory then is summed in a register:
+out; a sum at one place of memory then becomes a sum in a register:
 
     for i in range(n):                          if m == 3:
         for k in range(m):                          for i in range(n):
@@ -81,9 +81,9 @@ def _in_two_forms(nodes: Sequence[Node], lengths: Mapping[str, int], found: dict
 
 def _nests_in_two_forms(nests: list[Loop], lengths: Mapping[str, int], found: dict[str, int],
                         fresh: Fresh) -> list[Node]:
-    """Return nests that follow one another, and behind a test those with short loops written out.
+    """Return consecutive nests, and behind a test their forms with short loops written out.
 
-    What one sets to zero before another adds to it is seen that way.
+    They share the test, so that a sum finds the zeros that an earlier nest stores in its place.
     """
     if not any(_short_sizes(loop, lengths) for nest in nests for loop in _inner_loops(nest)):
         return [*nests]
@@ -122,8 +122,8 @@ def _can_be_written_out(loop: Loop, trips: int) -> bool:
 class _Copier:
     """Copies nodes with other names for some scalars, and values in place of others.
 
-    own    -- the new names of what the nodes set
-    values -- what stands in place of other scalars
+    own    -- the new names of the scalars that the nodes set
+    values -- the expressions that replace other scalars
     """
 
     def __init__(self, own: Mapping[str, str], values: Mapping[str, Expression]) -> None:
@@ -209,7 +209,7 @@ def _write_out(nodes: list[Node], fresh: Fresh) -> bool:
 
 
 def _with_registers(before: Sequence[Node], nodes: Sequence[Node], fresh: Fresh) -> list[Node]:
-    """Return nodes whose loops keep in registers what they add to places that stay the same."""
+    """Return nodes whose loops keep sums at unchanging places in registers."""
     result: list[Node] = []
     for node in nodes:
         for block in children(node):

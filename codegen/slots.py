@@ -44,7 +44,7 @@ class Slot:
 
 
 def assign_slots(kernel: Kernel) -> None:
-    """Give every buffer of the arena that is used a slot, reusing those of equal size.
+    """Give every used buffer of the arena a slot, reusing slots of equal size.
 
     A buffer is needed from the first node that names it to the last; where a loop runs inside the
     block that it belongs to, all through the loop.

@@ -1,7 +1,7 @@
 """Expressions of Loop IR as source, the same for all targets, since every one of them is Python.
 
-Parentheses stand where Python needs them, where an operand begins with a sign, and around what is
-compared or combined bit by bit.
+Parentheses stand where Python needs them, where an operand begins with a sign, and around
+comparisons and bitwise operations that are operands.
 """
 
 from __future__ import annotations

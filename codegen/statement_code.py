@@ -35,11 +35,11 @@ class StatementCode:
         made = self.code.element_to_store(a, index) if s.makes_operand else (
             self.code.product(s.operands))
         self._store(s, made, origin)
-        if s.eqn is not None:  # a copy to what a loop carries holds for one iteration only
+        if s.eqn is not None:  # a copy to a carried value holds for one iteration only
             self.frame.remember(s.target, s.index, made)
 
     def fill(self, s: Statement, origin: Origin) -> None:
-        """Store what a fold in memory starts with."""
+        """Store the initial value of a fold in memory."""
         self._store(s, identity_of(s.combine, s.target.aval.dtype), origin)
 
     def add(self, s: Statement, origin: Origin) -> None:

@@ -32,7 +32,7 @@ from tracejit.ir.types import scalar
 __all__ = ["Access", "Statement", "copy_statement", "statements_of"]
 
 MOST_LOOPS = 10
-"""Of one statement: Python nests no more than 20 blocks, those of users' loops among them."""
+"""Of one statement: Python nests no more than 20 blocks, users' loops included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Statement:
 
     kind     -- "put", "add" (to memory), "fold" (into a register), "argument", "running", "scatter"
     vars     -- loop variables, outermost first, with their extents
-    operands -- what is evaluated, each at an index
+    operands -- the values that are evaluated, each at an index
     target   -- the array or scalar that gets the result, at `index`
     combine  -- how a fold combines
     folded   -- how many of the innermost loops a fold runs over
@@ -75,7 +75,7 @@ class Statement:
     shape: tuple[Dim, ...] | None = None
     """The shape through which the target is indexed, where it is not the target's own."""
     found: tuple[int, list[Access]] | None = field(default=None, init=False, repr=False)
-    """What it reads and writes, and of how many stored arrays that was found out."""
+    """Its reads and writes, and the number of stored arrays when they were found."""
 
     @property
     def makes_operand(self) -> bool:
@@ -102,7 +102,7 @@ class Statement:
         return one
 
     def drop_unit_loops(self) -> None:
-        """Leave out loops that run once; what is folded or searched stays."""
+        """Leave out loops that run once; loops that fold or search stay."""
         kept = len(self.vars) - self.folded
         units = [k for k, d in enumerate(self.extents[:kept]) if d == 1]
         self._substitute({self.vars[k]: 0 for k in units})
@@ -114,7 +114,7 @@ class Statement:
             self._merge_loops(0, kept)
 
     def _merge_loops(self, first: int, end: int) -> list[Value]:
-        """Number the elements along all but the last of some loops by one; return those left."""
+        """Replace some loops, all but the last ones, by one; return the variables left."""
         inner = end - MOST_LOOPS // 2
         if inner > first + 1:
             merged = Value(scalar(np.int64), self.vars[first].name)
@@ -187,7 +187,7 @@ def statements_of(eqn: Eqn, elements: Elements, buffers: Buffers, *,
                   in_registers: bool = False) -> Iterator[Statement]:
     """Yield the statements that carry out an equation that makes an array or folds one.
 
-    in_registers -- whether what is folded over is to be innermost, whatever that does to strides
+    in_registers -- whether the folded axes become innermost loops, at the cost of larger strides
     """
     for statement in _statements_of(eqn, elements, buffers, in_registers):
         statement.drop_unit_loops()
@@ -318,7 +318,7 @@ def _stride_cost(order: tuple[str, ...], operands: tuple[str, str, str]) -> int:
 
 
 def _argument(eqn: Eqn, buffer: Buffer | None) -> Statement:
-    """The searched axis is innermost, whatever that does to strides."""
+    """The searched axis is innermost, at the cost of larger strides."""
     (a,) = eqn.inputs
     axis = eqn.params["axis"]
     variables = loop_vars(a.aval.shape)

@@ -3,23 +3,24 @@
 | reason                | arrays                                                                |
 |-----------------------|-----------------------------------------------------------------------|
 | an argument, a result | inputs and outputs of the graph                                       |
-| carried               | what loops carry and branches yield                                   |
+| carried               | carried values of loops, results of branches                          |
 | folded                | results of reductions, contractions, running sums, joins              |
 | written in part       | operands and results of element and slice writes                      |
 | read by a routine     | operands and results of library routines and Logs                     |
 | reshaped              | operands of a reshape that does more than add or drop axes of size 1  |
-| indexed by data       | what a gather reads, and its indices if they take arithmetic          |
-| computed outside      | what loops read of enclosing code, if it takes arithmetic             |
+| indexed by data       | a gather's operand, and its indices if they take arithmetic           |
+| computed outside      | values of enclosing code that loops read, if they take arithmetic     |
 | contracted            | operands of contractions, if they take arithmetic                     |
-| printed               | what `debug_print` shows                                              |
-| selected from         | what takes a call such as exp and is compared, or has its largest or  |
-|                       | smallest element sought, if it is also used otherwise: computed again,|
-|                       | by vector code and then by scalar code, it may differ in the last bit |
-| overwritten           | what reads an array that is written to before the last use            |
-| shifted repeatedly    | what would be computed at many places for one element, where a shifted |
-|                       | array is made of a shifted array, and so on (`repetition.py`)          |
-| used repeatedly       | what takes a division and is repeated along an outer loop, or a call  |
-|                       | such as exp and is repeated along any                                 |
+| printed               | operands of `debug_print`                                             |
+| selected from         | arrays that take a call such as exp and are compared, or searched for |
+|                       | the largest or smallest element, if used otherwise too: computed      |
+|                       | again, by vector code and then by scalar code, an element may differ  |
+|                       | in the last bit                                                       |
+| overwritten           | arrays that read an array which is written to before their last use   |
+| shifted repeatedly    | arrays that one element would compute at many places, where a shifted |
+|                       | array is made of a shifted array, and so on (`repetition.py`)         |
+| used repeatedly       | arrays that take a division and are repeated along an outer loop, or  |
+|                       | a call such as exp and are repeated along any                         |
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ Keep = Callable[[Atom, str], None]
 
 
 def find_pulled(graph: Graph) -> set[Eqn]:
-    """Return the slice writes that are done by asking, per element, what stands there.
+    """Return the slice writes that are lowered as reads: each element tests whether it was written.
 
     These cover an array but for a margin along one axis, and start from a constant one, or are one
     of several additions in a row: `A_bar[1:] += v; A_bar[:-1] += w` is one nest, not two.
@@ -126,7 +127,7 @@ def choose_storage(graph: Graph, given: dict[Value, str],
 
 
 def _keep_what_is_read_often(graph: Graph, elements: Elements, keep: Keep) -> None:
-    """Compute once what many elements, or many arrays, are made of."""
+    """Store the arrays that many elements, or many arrays, are computed from."""
     for eqn in all_eqns(graph.block):
         for v in _repeated(eqn, elements):
             keep(v, "several elements of it are read for each element of another: computed once")
@@ -143,7 +144,7 @@ MAX_CHAIN = 100
 def _ends_of_stretches(graph: Graph, stored: Mapping[Value, str]) -> Iterator[Value]:
     """Yield values that cut long chains, which are followed recursively, into stretches.
 
-    In the same loop what is stored is used as a scalar, so that most such stores are dropped.
+    In the same loop a stored element is used as a scalar, so that most such stores are dropped.
     """
     length: dict[Value, int] = {}
     for eqn in all_eqns(graph.block):
@@ -185,7 +186,7 @@ def _keep_by_kind(eqn: Eqn, elements: Elements, keep: Keep) -> None:
 
 
 def _keep_outside_loops(block: Block, elements: Elements, keep: Keep) -> None:
-    """Compute what a loop reads once, before it."""
+    """Store the virtual arrays that a loop reads, before it."""
     for eqn in block.eqns:
         for region in eqn.regions:
             for v in free_values(region):
@@ -210,7 +211,7 @@ def _stored_factors(eqn: Eqn, elements: Elements,
 
 
 EXPENSIVE = 4.0
-"""What an element costs, in additions, that is not computed again for each use: a division."""
+"""The cost, in additions, from which an element is not computed again for each use: a division."""
 
 
 def _repeated(eqn: Eqn, elements: Elements) -> Iterator[Value]:
@@ -263,7 +264,7 @@ def _selected(block: Block, elements: Elements) -> Iterator[Value]:
 
 
 def _overwritten(block: Block, elements: Elements) -> Iterator[Value]:
-    """Yield virtual arrays that read what is written to in place before they are last used."""
+    """Yield virtual arrays that read an array written to in place before their last use."""
     sources: dict[Value, set[Value]] = {}
     for k, eqn in enumerate(block.eqns):
         for region in eqn.regions:

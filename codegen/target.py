@@ -25,7 +25,7 @@ class Target:
     """A kind of machine.
 
     name     -- whose emitted source has names already
-    style    -- what it wants of nests
+    style    -- its wishes for nests
     loops    -- makes the writer of loops of a kernel
     products -- makes the writer of contractions that stand alone
     check    -- refuses an equation that it cannot carry out

@@ -72,7 +72,7 @@ def _expression(tree: ast.expr) -> Expression:
 def filled(text: str, operands: Mapping[str, Expression], result: np.dtype) -> Expression:
     """Return the scalar code of a template.
 
-    operands -- what stands for each place, by `_0`, `_1`, `_zero` and so on
+    operands -- the expression for each place, by `_0`, `_1`, `_zero` and so on
     """
     return _filled(template_of(text), operands, result)
 

@@ -1,7 +1,7 @@
 """Math functions that LLVM's own vectoriser can vectorise, through glibc's libmvec.
 
 A call to `exp` carries the attribute `vector-function-abi-variant`, which names the variants of
-libmvec for 2, 4 and 8 lanes; those have to be declared in the module and kept alive in
+libmvec for 2, 4 and 8 lanes; the variants have to be declared in the module and kept alive in
 `llvm.compiler.used`. No fast-math is needed. libmvec promises an error of at most 4 ulp; where it
 is absent, or switched off, the scalar functions of libm are called.
 """

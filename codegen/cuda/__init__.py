@@ -1,1 +1,1 @@
-"""Programs for a CUDA device: Loop IR with what may run at once, launches, kernels as source."""
+"""Programs for a CUDA device: Loop IR with independent loops noted, launches, kernels as source."""

@@ -27,8 +27,8 @@ class Resources:
     shared                    -- bytes of shared memory of a block
     local                     -- bytes of local memory of a thread: its stack, with its arrays
     threads                   -- of a block, where there are iterations enough
-    occupancy                 -- what a multiprocessor holds of it; None where there is one block
-                                 alone, or limits are not known
+    occupancy                 -- the blocks that a multiprocessor holds; None where there is one
+                                 block alone, or limits are not known
     """
 
     registers: int

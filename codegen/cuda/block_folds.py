@@ -49,7 +49,7 @@ def of_block(combine: Callable[..., object]) -> tuple[Any, Any]:
 def _halving(combine: Callable[..., object]) -> Any:
     @device
     def halve(shared):  # type: ignore[no-untyped-def]
-        """Fold what the threads of a block have put into shared memory into its first element."""
+        """Fold the elements of a block's threads in shared memory into its first element."""
         k = in_block()
         cuda.syncthreads()
         width = block_size() // 2
@@ -63,7 +63,7 @@ def _halving(combine: Callable[..., object]) -> Any:
 
 
 def of_team(combine: Callable[..., object]) -> tuple[Any, Any]:
-    """Return folds of what the threads of a team have, which each of them gets.
+    """Return folds of the threads' elements in a team; each thread gets the result.
 
     A team is a row of its block, or a column. All threads of the block have to be there.
     """

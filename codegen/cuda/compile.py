@@ -50,8 +50,8 @@ def compile_ptx(functions: Mapping[str, FunctionType],
 
 
 _NO_COMPILER = {"NvvmSupportError", "DynamicLibNotFoundError"}
-"""What numba-cuda and its binding raise where the library NVVM is not found, by name: which of them
-does depends on their versions."""
+"""Errors of numba-cuda and its binding where the library NVVM is not found, by name: which of them
+depends on versions."""
 
 
 @contextmanager

@@ -119,7 +119,7 @@ class HostRenderer:
     def _extents(self, unit: Unit) -> str:
         """Return how many iterations each axis has, x first; -1 where only the device knows.
 
-        Those that a team divides come before all.
+        The iterations that a team divides come before all.
         """
         if not unit.is_grid:
             return "()"

@@ -21,7 +21,7 @@ __all__ = ["Independence"]
 
 
 class Independence:
-    """Answers, of the nests of one kernel, what may run at once."""
+    """Decides which iterations of the nests of one kernel are independent."""
 
     def __init__(self, elements: Elements, buffers: Buffers, style: Style) -> None:
         self.elements, self.buffers, self.style = elements, buffers, style
@@ -71,7 +71,7 @@ class Independence:
 
     def _are_apart(self, every: Sequence[Statement], accesses: Sequence[list[Access]], v: Value,
                    variables: frozenset[Value]) -> bool:
-        """Whether iterations that differ in a variable touch different elements of what is written.
+        """Whether iterations that differ in a variable touch different elements of written arrays.
 
         Additions at indices that are data may meet: they are atomic.
         """

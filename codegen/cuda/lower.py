@@ -1,4 +1,4 @@
-"""CUDA devices as a target: nests without blocks and margins, with notes of what runs at once."""
+"""CUDA devices as a target: nests without blocks and margins, with notes of independent loops."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def lower_for_device(graph: Graph, *, strict: bool = False) -> Kernel:
 
 
 _RESIDUALS = ("new", "push", "pop")
-"""What is done to the Logs of loops that store something for their way back."""
+"""The actions on Logs of loops that store residuals."""
 
 
 def _refuse_what_only_the_cpu_has(eqn: Eqn) -> None:

@@ -86,7 +86,7 @@ def load_tile(tile, x, is_row, base, rows, columns, row, column):  # type: ignor
     """Put DEPTH by SIDE elements of a matrix into shared memory, zeros where it ends.
 
     is_row -- whether rows of the matrix become rows of the tile; else its columns do. Threads side
-              by side read what lies side by side.
+              by side read elements that lie side by side.
     """
     t = in_block()
     for half in range(2):

@@ -17,11 +17,11 @@ __all__ = ["DeviceSource"]
 
 @dataclass(slots=True)
 class DeviceSource:
-    """The emitted module, and what is needed to call it.
+    """The emitted module, and the data needed to call it.
 
     kernels -- per kernel, its parameters
-    arrays  -- what the host allocates besides arguments, results and the arena: dtype and elements
-    launched -- per kernel, what the host calls to launch it: "grid", "folding", "few" and so on
+    arrays  -- the host's arrays besides arguments, results and the arena: dtype and elements
+    launched -- per kernel, the host's function that launches it: "grid", "folding", "few" and so on
     lines   -- per kernel, its first line and its last one
     places  -- where the nodes of kernels are
     """

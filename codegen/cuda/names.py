@@ -20,7 +20,7 @@ __all__ = ["defined_in", "exposed_in", "used_in"]
 
 
 def defined_in(nodes: Iterable[Node]) -> Iterator[str]:
-    """Yield the scalars that nodes set, those inside included."""
+    """Yield the scalars that nodes set, also in the blocks inside of them."""
     for node in nodes:
         if isinstance(node, (Let, Assign)):
             yield node.name
@@ -40,7 +40,7 @@ def used_in(nodes: Iterable[Node]) -> Iterator[str]:
 
 
 def exposed_in(nodes: Sequence[Node], known: set[str]) -> set[str]:
-    """Return the names that nodes may read before they set them; `known` grows by what is set."""
+    """Return the names that nodes may read before they set them; `known` grows by the names set."""
     found: set[str] = set()
     for node in nodes:
         if not isinstance(node, While):

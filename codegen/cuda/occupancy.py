@@ -1,4 +1,4 @@
-"""How many warps of a kernel a multiprocessor holds at once, and what limits their number.
+"""How many warps of a kernel a multiprocessor holds at once, and the limits of their number.
 
 Limits: NVIDIA, CUDA Programming Guide, appendix "Compute Capabilities", technical specifications.
 Rules: NVIDIA, `cuda_occupancy.h`, CUDA 13: registers are given to a warp in units of 256, to the
@@ -57,7 +57,7 @@ class Occupancy:
     blocks     -- how many blocks
     warps      -- how many warps they have together
     most       -- how many warps it could hold
-    limited_by -- what there is not enough of for another block: "warps", "blocks", "registers",
+    limited_by -- the resources that another block lacks: "warps", "blocks", "registers",
                   "shared memory"
     """
 

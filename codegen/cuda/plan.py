@@ -21,7 +21,7 @@ def program_of(kernel: Kernel, emitted: DeviceSource,
                conditions: Sequence[Condition]) -> DeviceProgram:
     """Return the data that calls of a kernel need.
 
-    conditions -- what must hold of the sizes
+    conditions -- conditions on the sizes
     """
     heads = iter([n.name for n in kernel.head if isinstance(n, Let)])
     names = [buffer.name if v.aval.shape else next(heads)
@@ -39,7 +39,7 @@ def program_of(kernel: Kernel, emitted: DeviceSource,
 
 
 def plan_source(kernel: Kernel, conditions: Sequence[Condition]) -> str:
-    """Return the source of a kernel's plan: a function of what is given, d0, d1 and so on."""
+    """Return the source of a kernel's plan: a function of the dims of a call, d0, d1 and so on."""
     plan = size_plan(kernel, conditions)
     names = {size: f"d{k}" for size, k in plan.sizes.items()}
     tests = [f"d{k} != {dim_source(d, names)}" for k, d in plan.checks]

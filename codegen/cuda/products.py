@@ -33,7 +33,7 @@ NAME = "matrix_product"
 class BatchedProduct:
     """Products of op(A)[m, k] and op(B)[k, n], as many as `batch` says.
 
-    plain -- what one of them is
+    plain -- one of the products
     sizes -- batch, m, n, k
     """
 
@@ -49,7 +49,7 @@ def as_batched_product(eqn: Eqn) -> BatchedProduct | None:
     if rows > 0 and len(right) == 2 and left[:rows] == output[:rows]:
         plain = as_product(f"{left[rows:]},{right}->{output[rows:]}")
         if plain is not None and plain.left == "N" and not plain.swapped:
-            shape = eqn.inputs[0].aval.shape  # one product, whose rows are those of all
+            shape = eqn.inputs[0].aval.shape  # one product, of the rows of all
             m, n, k = product_sizes(f"{left[rows:]},{right}->{output[rows:]}", shape[rows:],
                                     eqn.inputs[1].aval.shape)
             return BatchedProduct(plain, (1, product((*shape[:rows], m)), n, k))

@@ -22,13 +22,13 @@ Planned = tuple[tuple[int, ...], tuple[tuple[int, ...], ...], tuple[tuple[int, i
 THREADS = 256
 """Threads of a full block; a power of two, as the reductions of a block need it."""
 THREADS_OF = {"one": 1, "few": 64}
-"""The same by what the host calls to launch a kernel, where that has fewer."""
+"""The same by the host's function that launches the kernel, where it has fewer."""
 SIDE = 32
 """Rows and columns of a product that a block computes at a time."""
 CONTEXT = 4
-"""Words of the context before those that say how much room Logs need."""
+"""Words of the context before the sizes that Logs need."""
 ALONE = ("one", "block")
-"""What the host calls to launch one block, and never more."""
+"""The host's functions that launch one block, and never more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +53,13 @@ class DeviceProgram:
                arguments, in order: it gives sizes, shapes of results, per array of the arena where
                it begins and its bytes, and the bytes of the arena; None where they do not fit
     kernels -- per kernel its parameters, after the context
-    inputs  -- per input what `launch` calls it, its dtype and rank
-    sizes   -- what `launch` calls the sizes
-    outputs -- per output what `launch` calls it, its dtype and rank
+    inputs  -- per input its name in `launch`, its dtype and rank
+    sizes   -- the names of the sizes in `launch`
+    outputs -- per output its name in `launch`, its dtype and rank
     arena   -- the arrays that lie in the arena, and their dtypes
-    arrays  -- what the host allocates besides: dtype and elements, 0 for a part per block
+    arrays  -- the host's arrays besides: dtype and elements, 0 for a part per block
     logs    -- the dtypes of Logs
-    launched -- per kernel, what `launch` calls to launch it
+    launched -- per kernel, the host's function that launches it
     ptx     -- the PTX of every kernel, by the compute capabilities that it was made for so far
     stored  -- whether it comes from an artifact, whose PTX serves higher capabilities as well
     """
@@ -78,7 +78,7 @@ class DeviceProgram:
     stored: bool = field(default=False, compare=False)
 
     def launches(self, kernel: str) -> str:
-        """Return what the host calls to launch a kernel: "grid", "folding", "few" and so on."""
+        """Return the host's function that launches a kernel: "grid", "folding", "few" and so on."""
         return self.launched.get(kernel, "")
 
     def threads(self, kernel: str) -> int:

@@ -213,7 +213,7 @@ class _Renderer:
     # --- memory of single threads -----------------------------------------------------------------
 
     def _private(self, unit: Unit, used: set[str]) -> dict[int, list[Buffer]]:
-        """Return the arrays that each thread has for itself, by slot: those of its iteration."""
+        """Return, by slot, the arrays that each thread has for itself: its iteration's arrays."""
         blocks = {id(b) for loop in unit.axes for b in loop.blocks}
         found: dict[int, list[Buffer]] = {}
         for buffer in self.kernel.arena:

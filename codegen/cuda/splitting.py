@@ -1,11 +1,11 @@
-"""A kernel of Loop IR taken apart into launches: what runs in many threads, in one, on the host.
+"""A kernel of Loop IR taken apart into launches: work for many threads, for one, for the host.
 
 - A loop whose iterations are independent is a *grid* unit: its threads stride over it, and over
   the independent loops right inside of it.
-- What such a loop folds into scalars, each block folds to a part; the next unit of one block folds
+- Where such a loop folds into scalars, each block folds to a part; the next unit of one block folds
   the parts, always in the same order.
-- All else is done by one thread, where no grid unit is inside; loops and branches of the program
-  that have some inside are run by the host. Integers that the host knows are its own.
+- All other nodes are run by one thread, where no grid unit is inside; loops and branches of the
+  program that have some inside are run by the host. Integers that the host knows are its own.
 - Scalars that units hand on lie in memory of the device. One that takes little arithmetic is
   computed again where it is used.
 """
@@ -74,7 +74,7 @@ class _Splitter:
         self.inputs = {b.name for b in kernel.inputs}
         self.names: set[str] = set()
         self.again: dict[str, tuple[Let, int]] = {}
-        """Scalars that are computed again where they are used, with what they take."""
+        """Scalars that are computed again where they are used, with their cost."""
         self.aliases: dict[str, tuple[int, str]] = {}
         self.pending: list[Node] = []
         self.unfinished: list[tuple[str, str, Unit]] = []
@@ -121,7 +121,7 @@ class _Splitter:
         self.dtypes[name] = np.dtype(np.int64)
         return Assign(name, place, node.origin)
 
-    # --- what the host knows ----------------------------------------------------------------------
+    # --- scalars that the host knows ------------------------------------------------------------
 
     def _known_to_host(self, nodes: Sequence[Node]) -> set[str]:
         """Return the integers that are set by the host's own steps from such as it knows."""
@@ -213,7 +213,7 @@ class _Splitter:
         self._flush(finish=self._waits([loop]))
 
     def _running(self, loop: Loop) -> None:
-        """Sum stretches, a team each; then run through each, from the sum of those before it."""
+        """Sum stretches, a team each; then run through each, from the sum of all before it."""
         total = loop.runs
         self._begin(loop, {total})
         stretch, count, at, part = (Var(self._name(stem), I64)
@@ -283,7 +283,7 @@ class _Splitter:
         return any(name in used for name, _, _ in self.unfinished)
 
     def _flush(self, finish: bool = False) -> None:
-        """Put what one thread has to do into a unit."""
+        """Put the pending nodes, which one thread runs, into a unit."""
         nodes = self._needed()
         self.pending = []
         if not nodes and not (finish and self.unfinished):

@@ -1,7 +1,7 @@
-"""Loop IR for teams of threads: rows in step, folds of what threads have, barriers where they meet.
+"""Loop IR for teams of threads: rows in step, folds across threads, barriers where they meet.
 
-All threads of a block go through as many rows, so that they meet at every barrier; what stands in
-for a row behind the last one does nothing.
+All threads of a block go through as many rows, so that they meet at every barrier; a stand-in for
+a row behind the last one does nothing.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class _Rows:
         self.done: list[Node] = []
         self.inside: list[Node] = []
         self.touched: list[TeamAccess] = []
-        """What threads have touched since they last met."""
+        """The accesses of threads since they last met."""
 
     @property
     def _folds(self) -> Iterable[tuple[str, str]]:
@@ -117,7 +117,7 @@ class _Rows:
         self.touched += accesses
         registers = {name for name, _ in self._folds}
         if isinstance(node, Assign) and node.name.removesuffix("_at") in registers:
-            self.done += for_device([node], {})  # what a fold begins with, for every thread
+            self.done += for_device([node], {})  # the initial value of a fold, for every thread
         elif isinstance(node, (Store, Do)) or self._is_once(node):
             self._by_first(for_device([node], {}))
         elif isinstance(node, Loop) and node.runs:
@@ -155,7 +155,7 @@ class _Rows:
                               step=Var(f"cuda.blockDim.{self.lane}", I64)))
 
     def _is_once(self, node: Node) -> bool:
-        """Whether a row as a whole adds to what rows fold into."""
+        """Whether a row as a whole, not its threads, adds to a register that rows fold into."""
         return isinstance(node, Assign) and node.name not in self.own and not (
             node.expression.reads & self.partial)
 
@@ -167,7 +167,7 @@ class _Rows:
             self.inside.append(If(self.first, nodes))
 
     def _together(self, name: str, combine: str) -> Node:
-        """Fold what the threads of a team have."""
+        """Fold the registers of a team's threads."""
         register, shared = Var(name, self.dtypes[name]), self._shared(name)
         function = f"{self.stem}_{combine}"
         if combine not in ARGUMENTS:
@@ -185,7 +185,7 @@ class _Rows:
         self.touched = []
 
     def _close(self) -> None:
-        """Do what is to be done for rows that there are."""
+        """Close the nodes that only rows of the program run, in a test."""
         if self.inside:
             self.done.append(If(self.is_in, self.inside))
             self.inside = []

@@ -1,9 +1,9 @@
 """Grids whose innermost iterations, *rows*, are each done by a team of threads.
 
-A row is what one iteration does that has loops inside. The threads of its team divide the
-iterations of these loops, and fold together what they fold into; all else of a row is computed by
-every thread, and stored by the first. Where rows lie side by side in memory, so do the threads that
-work on them, and teams are *columns* of a block.
+A row is an iteration that has loops inside. The threads of its team divide the iterations of these
+loops, and join their folds; all else of a row is computed by every thread, and stored by the first.
+Where rows lie side by side in memory, so do the threads that work on them, and teams are *columns*
+of a block.
 """
 
 from __future__ import annotations
@@ -80,10 +80,10 @@ def _is_short(loop: Loop) -> bool:
 
 
 def _divided_in(loop: Loop) -> list[Loop]:
-    """Return the loops to divide in a loop of a row: the innermost, where that folds no further.
+    """Return the loops to divide in a loop of a row: the innermost, unless one of these folds.
 
     A running sum is divided in turns. Around a loop that is divided there are scalars only, which
-    every thread has for itself; a fold there adds what the threads have.
+    every thread has for itself; a fold there adds the threads' own values.
     """
     if loop.runs:
         return [loop]
@@ -102,7 +102,7 @@ def _divided_in(loop: Loop) -> list[Loop]:
 
 
 def _is_for_all(node: Node, of_threads: set[str]) -> bool:
-    """Whether every thread may do a node, and be it to fold what it has itself."""
+    """Whether every thread may do a node, if only to fold its own values."""
     if not isinstance(node, Assign):
         return isinstance(node, Let)
     read = node.expression.reads
@@ -121,7 +121,7 @@ def _is_column(divided: Iterable[Loop], row: Loop) -> bool:
     return across > along
 
 
-# --- what is read and written ---------------------------------------------------------------------
+# --- arrays that are read and written -----------------------------------------------------------
 
 
 def loads_in(node: Node) -> Iterator[Load]:
@@ -130,7 +130,7 @@ def loads_in(node: Node) -> Iterator[Load]:
 
 
 def _has_unit_stride(place: Expression, variable: str) -> bool:
-    """Whether a place is a variable plus what may be anything."""
+    """Whether a place is a variable plus any expression."""
     if isinstance(place, Bin) and place.op in "+-":
         return _has_unit_stride(place.a, variable) or (
             place.op == "+" and _has_unit_stride(place.b, variable))
@@ -176,7 +176,7 @@ def accesses_of(node: Node, divided: Sequence[Loop], lane: str = "") -> Iterator
 
 
 def meets(a: TeamAccess, b: TeamAccess) -> bool:
-    """Whether a thread may touch what another one writes."""
+    """Whether a thread may touch elements that another one writes."""
     if a.array != b.array or not (a.is_write or b.is_write):
         return False
     if a.lane == b.lane == FIRST:
@@ -193,9 +193,9 @@ def meets(a: TeamAccess, b: TeamAccess) -> bool:
 class Halves:
     """A column that many blocks may fold.
 
-    before -- what the fold needs of what comes before it
+    before -- the nodes before the fold that it needs
     fold   -- the only loop
-    body   -- all that a column does
+    body   -- all nodes of a column
     """
 
     before: list[Node]
@@ -203,7 +203,7 @@ class Halves:
     body: list[Node]
 
     def joined(self, joins: Sequence[Node]) -> list[Node]:
-        """Return what a column does besides the fold, and something in place of it."""
+        """Return the nodes of a column with other nodes in place of the fold."""
         at = next(k for k, node in enumerate(self.body) if node is self.fold)
         return [*self.body[:at], *joins, *self.body[at + 1:]]
 

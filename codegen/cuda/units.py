@@ -128,7 +128,7 @@ def _every_step(steps: Iterable[Step]) -> Iterator[Step]:
                 yield from _every_step(part)
 
 
-# --- what may be spread over threads --------------------------------------------------------------
+# --- nodes that may be spread over threads ------------------------------------------------------
 
 
 def axes_of(loop: Loop) -> list[Loop]:
