@@ -1,1 +1,1 @@
-"""Derivatives of graphs: forward and reverse sweeps, and what reverse needs stored."""
+"""Derivatives of graphs: forward and reverse sweeps, and the residuals that reverse mode needs."""

@@ -16,7 +16,7 @@ __all__ = ["find_active"]
 
 def find_active(eqns: Sequence[Eqn], active: set[Value],
                 stopped: frozenset[Value] = frozenset()) -> None:
-    """Add to `active` the values, also those inside regions, that depend on it.
+    """Add to `active` the values, also inside regions, that depend on values in it.
 
     Integers, truth values, the results of ops marked by `no_gradient` and the `stopped` values end
     the dependence.

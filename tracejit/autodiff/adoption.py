@@ -1,4 +1,4 @@
-"""Adoption: what the way back computes from primal values alone is offered to the way forward."""
+"""Adoption: backward equations that read primal values alone are offered to the way forward."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Adopter"]
 
 
 class Adopter:
-    """Offers what the way back computes from primal values alone to the way forward.
+    """Offers backward equations that read primal values alone to the way forward.
 
     Derivatives, weights and masks of an iteration depend on its primal values only. Whether they
     are stored, or computed again from something smaller, is then one choice.
@@ -28,7 +28,7 @@ class Adopter:
         self.bound: set[Value] = set()
 
     def strip(self, eqn: Eqn) -> Eqn:
-        """Return a top-level backward equation without what the forward nest adopts of it."""
+        """Return a top-level backward equation without the parts that the forward nest adopts."""
         return self._strip(eqn, self.bound, {})
 
     def _strip(self, eqn: Eqn, bound: set[Value], env: Env) -> Eqn:
@@ -44,7 +44,7 @@ class Adopter:
 
     def _strip_block(self, region: Block, source: Block, nest: ForwardNest, bound: set[Value],
                      env: Env) -> Block:
-        """Move what can be moved; `bound` are the values that only the way back has."""
+        """Move equations to the forward nest; `bound` are the values that only the way back has."""
         known = {equation_key(e.op, e.inputs, e.params): e.outputs for e in source.eqns
                  if not e.regions and not e.op.unique and not e.op.effect}
         bound.update(region.inputs)

@@ -24,7 +24,7 @@ __all__ = ["ForwardSweep", "forward_block"]
 
 
 class ForwardSweep(Sweep):
-    """The tangents found so far, and what the rules of ops need to find more."""
+    """The tangents found so far, and the questions and steps by which rules of ops find more."""
 
     def __init__(self, trace: Trace, env: Env, tangents: dict[Value, object]) -> None:
         super().__init__(trace)
@@ -79,7 +79,7 @@ class ForwardSweep(Sweep):
         for old, new in zip((*eqn.outputs, *dotted), results, strict=False):
             t = copy_type(old.aval, self.env)
             if isinstance(t, Aval):
-                new.aval = t  # branches may yield the sizes of what they yield
+                new.aval = t  # branches may yield the sizes of their results
         return [self.operand(v) for v in results]
 
     # --- the sweep ------------------------------------------------------------------------------
@@ -129,8 +129,8 @@ def _without_jvp(op: Op) -> str:
 def forward_block(block: Block, wrt: Sequence[Value], keep: Sequence[int]) -> Block:
     """Return a block of outputs and their tangents.
 
-    Its inputs are the block's, then a tangent per input of `wrt`; its outputs are those of `keep`,
-    then the tangents of those of them that are floating.
+    Its inputs are the block's, then a tangent per input of `wrt`; its outputs are the outputs that
+    `keep` numbers, then the tangents of the floating ones among them.
     """
     trace = current()
     env: Env = {}

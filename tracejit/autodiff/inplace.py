@@ -29,8 +29,8 @@ def append_gradients(ys: Sequence[Value], cts: Sequence[Cotangent], xs: Sequence
     stopped   -- values through which nothing flows back
     sum_terms -- how contributions to one cotangent are added up
 
-    The forward equations are those of the open blocks, so `xs` may belong to blocks around the
-    innermost one as long as no loop or branch that is finished lies between.
+    The forward equations lie in the open blocks, so `xs` may belong to blocks around the innermost
+    one as long as no loop or branch that is finished lies between.
     """
     trace = current()
     builder = trace.builder

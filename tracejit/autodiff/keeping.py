@@ -1,4 +1,4 @@
-"""What loops keep for their way back, as notes of the graph: how many bytes, why, and for whom."""
+"""The residuals of loops, as notes of the graph: how many bytes, why, and for whom."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ __all__ = ["Kept", "Residual", "describe_plan"]
 class Residual:
     """A value that is stored on the way forward.
 
-    name     -- the op that makes it and its line, or the name of what a loop carries
-    site     -- the user's line that makes it, or the loop's for what it carries
+    name     -- the op that makes it and its line, or the name of the carried value
+    site     -- the user's line that makes it, or the loop's for a carried value
     bytes    -- how many, as a formula in the sizes
     in_log   -- whether that is for each time, in a Log that grows, and not for all iterations
     why      -- why it is stored
@@ -45,9 +45,9 @@ class Residual:
 class Kept:
     """The values that one loop nest, or one branch, keeps for its way back.
 
-    stored -- what is stored
-    ahead  -- what is read from where the next iteration has something: both names
-    again  -- what is computed again from that
+    stored -- the stored values
+    ahead  -- values read from the next iteration's place of another one: both names
+    again  -- values computed again from these
     """
 
     what: str

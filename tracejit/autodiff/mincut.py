@@ -1,9 +1,10 @@
 """Storing or computing again: the choice for each value, by a minimum cut.
 
 Each value can be stored (its bytes), computed again from its operands (their cost), or neither. A
-choice that makes everything that the backward part reads available is a cut between what is there
-anyway and what is read; the cheapest one is a minimum cut. The formulation with two costs per value
-is that of the project selection problem (Kleinberg and Tardos, Algorithm Design, section 7.11).
+choice that makes everything available that the backward part reads is a cut between the values that
+are there anyway and the values that it reads; the cheapest one is a minimum cut. The formulation
+with two costs per value is the project selection problem's (Kleinberg and Tardos, Algorithm Design,
+section 7.11).
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ class CutNode(Generic[K]):
 
 
 def choose_stored(nodes: Mapping[K, CutNode[K]], needed: Iterable[K]) -> set[K]:
-    """Return the nodes to store; the other needed ones can be computed again from those.
+    """Return the nodes to store; the other needed ones can be computed again from these.
 
-    Operands that are no nodes are there anyway. Of cuts of one cost the one nearest to what is
-    needed is taken, which computes the least again.
+    Operands that are no nodes are there anyway. Of cuts of one cost the one nearest to the needed
+    nodes is taken, which computes the least again.
     """
     flow = _Flow()
     for key, node in nodes.items():

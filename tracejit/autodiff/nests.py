@@ -14,7 +14,7 @@ __all__ = ["ForwardNest", "Home", "forward_region"]
 
 
 def forward_region(backward: Eqn, k: int, forward: Eqn) -> Block:
-    """Return the region of a forward equation that a region of its backward one goes back through.
+    """Return the forward region that a region of the backward equation goes back through.
 
     A loop on the way back is a `for_` with one region, whatever the loop on the way forward was.
     """
@@ -88,8 +88,8 @@ class ForwardNest:
     def is_there(self, v: Value, block: Block) -> bool:
         """Return whether a region, on the way forward, can read a value.
 
-        What is defined after the nest, or by an enclosing region after the region, comes too late,
-        and so does what an enclosing region adopts.
+        A value defined after the nest, or by an enclosing region after the region, comes too late,
+        and so does one that an enclosing region adopts.
         """
         home = self.home.get(v)
         if home is None:

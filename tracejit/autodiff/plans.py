@@ -1,7 +1,7 @@
 """Plans for residuals: values of a loop nest that the way back finds stored or computes again.
 
 A minimum cut weighs bytes stored against arithmetic repeated; decisions on data are never repeated
-from what may differ in the last bit.
+from values that may differ in the last bit.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from tracejit.ir.types import Aval, LogType, Type
 __all__ = ["ResidualPlan", "ResidualStore", "is_repeatable", "make_plan"]
 
 UNKNOWN_SIZE = 100.0
-"""What a symbolic size, or the trip count of one loop, counts in the weighing of costs."""
+"""The value of a symbolic size, or of a loop's trip count, in the weighing of costs."""
 
 RECOMPUTE_WEIGHT = 0.04
-"""What one addition computed again costs, in stores of eight bytes."""
+"""The cost of one addition computed again, in stores of eight bytes."""
 
 SERIAL_WEIGHT = 0.07
 """The same for numbers of a `while`, whose iterations wait for one another: none is vectorised."""
 
 LOAD_COST = 2.0
-"""What a load costs, in additions."""
+"""The cost of a load, in additions."""
 
 
 @dataclass(eq=False, slots=True)
@@ -58,7 +58,7 @@ class ResidualPlan:
     stored: set[Value] = field(default_factory=set)
     recomputed: set[Value] = field(default_factory=set)
     ahead: dict[Value, Value] = field(default_factory=dict)
-    """What an iteration hands to the next, which has it on the stack of the carried value."""
+    """Values that an iteration hands to the next, which has them on the carried value's stack."""
     stores: list[ResidualStore] = field(default_factory=list)
     handles: dict[ResidualStore, Value] = field(default_factory=dict)
 
@@ -72,7 +72,7 @@ class ResidualPlan:
 
 
 def make_plan(nest: ForwardNest, ghosts: Iterable[Value]) -> ResidualPlan:
-    """Choose what to store of a nest so that `ghosts` can be had on the way back."""
+    """Choose the values of a nest to store so that `ghosts` are available on the way back."""
     needed = {v for v in ghosts if not nest.is_loop_index(v)}
     while True:
         order = sorted(needed, key=lambda v: v.uid)  # of two cuts of one cost always the same
@@ -81,7 +81,7 @@ def make_plan(nest: ForwardNest, ghosts: Iterable[Value]) -> ResidualPlan:
         dims = {w for v in stored for w in nest.inner_dims(v.aval) if not nest.is_loop_index(w)}
         if dims <= needed:
             break
-        needed |= dims  # what is popped from a Log needs its shape
+        needed |= dims  # an array popped from a Log needs its shape
     plan = ResidualPlan(nest, stored)
     for v in sorted(stored, key=lambda v: v.uid):  # decisions that cost nothing to repeat exactly
         if v.aval.dtype.kind in "biu" and v in nest.maker and _is_exact(nest, v, stored - {v}):
@@ -186,7 +186,7 @@ def is_repeatable(eqn: Eqn) -> bool:
 
 
 def _is_exact(nest: ForwardNest, v: Value, stored: set[Value]) -> bool:
-    """Whether a value can be computed again bit for bit from what is stored."""
+    """Whether a value can be computed again bit for bit from stored ones."""
     if not nest.contains(v) or nest.is_loop_index(v) or v in stored:
         return True
     maker = nest.maker.get(v)

@@ -1,14 +1,14 @@
-"""Residuals: give backward regions what they read of the forward regions.
+"""Residuals: give backward regions the forward regions' values that they read.
 
 The reverse sweep lets a backward loop read the values of the forward loop's same iteration as if
-they were in scope. Here each of those becomes available: stored on the way forward, in an array
+they were in scope. Here each such value becomes available: stored on the way forward, in an array
 with one element per iteration or, where the iterations cannot be counted beforehand, in a Log; or
-computed again on the way back from what is stored.
+computed again on the way back from stored values.
 
 In `for _ in range(n): a = np.sqrt(a * a)` the rule of `sqrt` divides by its result, and the rule of
 the product multiplies by `a`, both of the iteration that is gone back over:
 
-    the way back reads what each iteration began with and what it ended with
+    the way back reads the values at the start and at the end of each iteration
         (%x: f64[], %y: f64[n])
         %0: f64[] = for_(%x) {lo=0, hi=n, reversed=False} [
           (%i: i64[], %a: f64[]) {
@@ -44,7 +44,7 @@ the product multiplies by `a`, both of the iteration that is gone back over:
         return %1, %9
 
 The chosen plan stores one of the two: `a`, which the loop overwrites (%4). The result of `sqrt` is
-what the next iteration has for `a`, so it is read one place further on (%12), and for the sake of
+the next iteration's `a`, so it is read one place further on (%12), and for the sake of
 the last iteration the array has n + 1 elements (%7). The quotient is computed again (%13). More
 cases, as text in and text out, are in `tests/autodiff/test_residuals.py`.
 """
@@ -72,7 +72,7 @@ __all__ = ["resolve_block"]
 
 
 def resolve_block(block: Block, forward_count: int, links: Mapping[Value, Eqn]) -> Block:
-    """Return a block whose backward equations, those from `forward_count` on, are in scope."""
+    """Return a block whose backward equations, from number `forward_count` on, are in scope."""
     forward = block.eqns[:forward_count]
     backward = prune_block(Block((), block.eqns[forward_count:], block.outputs))
     nests = _nests_of(forward)
@@ -104,7 +104,7 @@ def resolve_block(block: Block, forward_count: int, links: Mapping[Value, Eqn]) 
 
 
 def _nests_of(eqns: Sequence[Eqn]) -> dict[Eqn, ForwardNest]:
-    """Return those of some equations that have regions, as nests, in order."""
+    """Return the equations with regions among some, as nests, in order."""
     late: set[Value] = set()
     found: dict[Eqn, ForwardNest] = {}
     for eqn in reversed(eqns):
@@ -129,7 +129,7 @@ def _readers(backward: Block, plans: Iterable[ResidualPlan]) -> dict[Value, list
 
 
 class _BackwardRewriter:
-    """Fetch or compute again, at the head of each backward region, what it reads of its forward."""
+    """Fetch or compute again, at the head of backward regions, their reads of forward regions."""
 
     def __init__(self, links: Mapping[Value, Eqn], plans: Mapping[Eqn, ResidualPlan]) -> None:
         self.links = links
@@ -191,7 +191,7 @@ class _BackwardRewriter:
         return Block(tuple(inputs), tuple(eqns), tuple(outputs))
 
     def _fetch(self, source: Block, plan: ResidualPlan, env: Env, again: list[Eqn]) -> list[Eqn]:
-        """Fetch the stored values; of recomputed values, those that their sizes need."""
+        """Fetch the stored values, and the recomputed values that their sizes need."""
         builder = Builder()
         here = plan.at(source)
 

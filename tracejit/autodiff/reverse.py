@@ -1,9 +1,9 @@
-"""Reverse mode: run over a block's equations backwards and append what carries cotangents.
+"""Reverse mode: run over a block's equations backwards and append equations on cotangents.
 
     y = op(x)   =>   x_bar += vjp[op](x, y, y_bar)
 
-The backward regions that this emits read values of the forward regions directly, as if those were
-in scope; `tracejit.autodiff.residuals` then decides what is stored and what is computed again.
+The backward regions that this emits read values of the forward regions directly, as if they were
+in scope; `tracejit.autodiff.residuals` then decides which are stored and which computed again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["ReverseSweep", "reverse_block"]
 
 
 class ReverseSweep(Sweep):
-    """The cotangents found so far, and what the rules of ops need to find more."""
+    """The cotangents found so far, and the questions and steps by which rules of ops find more."""
 
     def __init__(self, trace: Trace, active: set[Value], links: dict[Value, Eqn],
                  reasons: dict[Eqn, str]) -> None:
@@ -121,7 +121,7 @@ class ReverseSweep(Sweep):
         return [v for v in free_values(block) if v in self.active]
 
     def region_inputs(self, index: Value, types: Sequence[Type]) -> tuple[Value, ...]:
-        """Return inputs for a backward loop body: its index and what it carries."""
+        """Return inputs for a backward loop body: its index and its carried values."""
         return (Value(scalar(np.int64), index.name), *(Value(t) for t in types))
 
     @contextmanager
@@ -145,12 +145,12 @@ class ReverseSweep(Sweep):
 
     def pullback_of(self, block: Block, wrt: Sequence[Value], free: Sequence[Value],
                     given: Sequence[bool]) -> tuple[Block, list[Value], list[bool]]:
-        """Return the way back of a block, as a block that computes all it needs itself.
+        """Return the way back of a block, as a block that recomputes the forward values it needs.
 
-        Its inputs are the block's, a cotangent of each output that is `given` one, and what there
-        is already of the cotangents of those of `free`, values that the block reads from outside,
-        to which it adds something. Its outputs are the cotangents of `wrt` and of those. Returned
-        with it are those of `free`, and which of `wrt` have a cotangent at all.
+        Its inputs are the block's, a cotangent of each output that is `given` one, and the
+        cotangents so far of the values of `free`, read by the block from outside, to which it adds
+        something. Its outputs are the cotangents of `wrt` and of these. Returned with it are these
+        values of `free`, and which of `wrt` have a cotangent at all.
         """
         sweeps: list[ReverseSweep] = []
         cts = [Value(a.aval) for a, g in zip(block.outputs, given, strict=True) if g]
@@ -172,7 +172,7 @@ class ReverseSweep(Sweep):
         return *leave_out_untouched(whole, free, accumulators, sweeps[0]), reached
 
     def replay(self, eqn: Eqn, cts: Sequence[Any], trips: Dim) -> list[Any]:
-        """Return the cotangents of what a loop with snapshots begins with."""
+        """Return the cotangents of the starts of a loop with snapshots."""
         return replay_loop(self, eqn, cts, trips)
 
     # --- the sweep ------------------------------------------------------------------------------

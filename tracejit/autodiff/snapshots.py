@@ -35,8 +35,8 @@ def go_back(trips: Any, snapshots: int, state: list[Any], cts: list[Any], saved:
             advance: Callable[..., Any], pull_back: Callable[..., Any]) -> Any:
     """Return cotangents carried back over all iterations.
 
-    state     -- what the first iteration begins with
-    cts       -- cotangents of what the last one yields, and accumulators
+    state     -- the values that the first iteration begins with
+    cts       -- cotangents of the last one's results, and accumulators
     saved     -- one buffer per item of the state, with room for the snapshots
     advance   -- (k, state) -> the state that iteration k + 1 begins with
     pull_back -- (k, state, cts) -> cotangents before iteration k, which begins with state
@@ -89,8 +89,8 @@ def next_snapshot(first: Any, left: Any, free: Any) -> Any:
 
 def _way_back(sweep: ReverseMode, body: Block,
               cts: Sequence[Cotangent]) -> tuple[Block, list[Value], list[int]]:
-    """Return the way back of one iteration, what it reads from outside that gets a cotangent, and
-    which carried values have one: in the end, or through another's an iteration later.
+    """Return the way back of one iteration, the outer values of its cotangents, and which carried
+    values have a cotangent: in the end, or through another's an iteration later.
     """
     carried = carried_in(body)
     wanted = [k for k, v in enumerate(carried) if sweep.wants(v)]
@@ -108,7 +108,7 @@ def _way_back(sweep: ReverseMode, body: Block,
 
 
 def replay_loop(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent], trips: Dim) -> list[Any]:
-    """Return the cotangents of what a loop begins with; the sweep's rule for such loops."""
+    """Return the cotangents of a loop's starts; the sweep's rule for loops with snapshots."""
     loop = LoopEqn(eqn)
     body = without_prints(loop.body)
     carried = carried_in(body)

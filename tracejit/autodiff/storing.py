@@ -83,7 +83,7 @@ class ForwardRewriter:
 
     def _save_last(self, builder: Builder, loop: Eqn,
                    handles: dict[ResidualStore, Value]) -> dict[ResidualStore, Value]:
-        """Store what carried values are after the last iteration, where the way back reads that."""
+        """Store carried values as the last iteration leaves them, where the way back reads them."""
         handles = dict(handles)
         for store in self.plan.stores:
             if store.has_last and store.home.path[-1][0] is loop:
@@ -136,7 +136,7 @@ class ForwardRewriter:
         return builder.scope.close(region.outputs), handles
 
     def _stored_extras(self, region: Block) -> list[Eqn]:
-        """Return the adopted equations of a region that what is stored needs."""
+        """Return the adopted equations of a region that its stored values need."""
         extras = self.plan.nest.extra.get(region, [])
         needed = set(self.plan.stored)
         found: list[Eqn] = []

@@ -1,4 +1,4 @@
-"""What the rules of ops may ask in either mode: operands, zeros, and the emission of ops."""
+"""The services that rules of ops share in both modes: operands, zeros, and the emission of ops."""
 
 from __future__ import annotations
 

@@ -47,9 +47,9 @@ def gradient_block(block: Block, wrt: Sequence[int], outputs: Sequence[int],
 
 @contextmanager
 def after_capture(guards: list[Guarded] | None) -> Iterator[Trace]:
-    """Trace rules outside of any user's code; `guards` receives what registered gradients read.
+    """Trace rules outside of any user's code; `guards` receives the guards of registered gradients.
 
-    The sizes of the program stay as they are: it is captured, and what it asks of arguments noted.
+    The sizes of the program stay as they are: it is captured, and its demands on arguments noted.
     """
     trace = Trace()
     trace.unifies = False
@@ -126,7 +126,7 @@ def pullback_graph(graph: Graph, wrt: Sequence[int], name: str,
     reasons: dict[Eqn, str] = {}
     with after_capture(guards) as trace:
         assume_sizes(graph)
-        silent = without_prints(graph.block)  # the call has shown what it prints
+        silent = without_prints(graph.block)  # the call has printed already
         cts, sizes = _with_sizes(silent)
         block = pullback_block(silent, wrt, reasons, cts)
     outputs = block.outputs[len(graph.outputs):]
@@ -138,14 +138,14 @@ def pullback_graph(graph: Graph, wrt: Sequence[int], name: str,
 def adjoint_graph(graph: Graph, wrt: Sequence[int], given: Sequence[int], name: str,
                   guards: list[Guarded] | None = None
                   ) -> tuple[Graph, list[Value], tuple[int, ...]]:
-    """Return the way back alone, which values of the way forward it reads, and what it reaches.
+    """Return the way back alone, the forward values that it reads, and the inputs that it reaches.
 
     wrt   -- the numbers of the inputs to differentiate by
     given -- the numbers of the outputs whose cotangents are given
 
-    The graph's inputs are those values, each an input or output of `graph`, then the cotangents;
-    what else it needs of the way forward it computes again from them. Its outputs are the
-    cotangents of those of `wrt` that have one, which are returned as well.
+    The graph's inputs are the values it reads, each an input or output of `graph`, then the
+    cotangents; other values of the way forward it computes again from them. Its outputs are the
+    cotangents of the inputs of `wrt` that have one; the numbers of these are returned as well.
     """
     reached: list[int] = []
     xs = [graph.inputs[k] for k in wrt]
@@ -200,7 +200,7 @@ def tangent_graph(graph: Graph, wrt: Sequence[int], name: str,
 
 
 def assume_sizes(graph: Graph) -> None:
-    """Note that sizes of arrays are not negative, also those that data decides."""
+    """Note that sizes of arrays are not negative, also the sizes that data decides."""
     builder = current().builder
     found = (bare_value(d) for eqn in all_eqns(graph.block) for v in eqn.outputs
              for d in type_dims(v.aval))
