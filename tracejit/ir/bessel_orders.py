@@ -3,8 +3,8 @@
 Up to x = 2 the functions of the second kind of an order within a half of 0 have series (N. M.
 Temme, J. Comput. Phys. 19 and 21, 1975 and 1976), beyond they follow from a continued fraction (A.
 R. Barnett, J. Comput. Phys. 46, 1982); recurrences lead to other orders, the Wronskian to the first
-kind. Far out are Hankel's expansions. Numba compiles these functions, which call those before
-them.
+kind. Far out are Hankel's expansions. Numba compiles these functions, which call earlier ones
+alone.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The only way to make equations: type them, give them their site, and share equal ones.
 
 Hash-consing is exact: keys hold dtypes and bit patterns. It is scoped: an equation is shared with
-equal ones of the same region and of the regions around it, never with those of a sibling.
+equal ones of the same region and of the regions around it, never with a sibling's.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Builder", "BlockScope", "equation_key"]
 
 
 class BlockScope:
-    """A block being built: its inputs, its equations so far and what can be shared."""
+    """A block being built: its inputs, its equations so far and the results that can be shared."""
 
     inputs: tuple[Value, ...]
 
@@ -50,7 +50,7 @@ class Builder:
         self.scopes = [BlockScope()]
         self.ranges: dict[Value, tuple[Dim | None, Dim | None]] = {}
         self.equal: dict[Value, Dim] = {}
-        """What each size is written as that turned out equal to another."""
+        """The dim as which each size is written that turned out equal to another."""
         self.find_site = find_site
         self.of: Value | None = None
         self.group: str | None = None
@@ -62,7 +62,7 @@ class Builder:
 
     def emit(self, op: Op, inputs: Sequence[Atom], params: Params | None = None,
              regions: Sequence[Block] = (), site: Site | None = None) -> tuple[Value, ...]:
-        """Append `op(*inputs)` and return its results, or those of an equal equation in scope."""
+        """Append `op(*inputs)` and return its results, or an equal equation's in scope."""
         inputs, params = tuple(inputs), params or {}
         if self.equal:
             params = self._settled(inputs, params, regions)
@@ -107,7 +107,7 @@ class Builder:
         return None if d is None else substitute(d, self.equal)
 
     def _settled(self, inputs: Sequence[Atom], params: Params, regions: Sequence[Block]) -> Params:
-        """Write what an equation is made of in the sizes that are left."""
+        """Write an equation's operands, regions and parameters in the sizes that are left."""
         for a in inputs:
             if isinstance(a, Value):
                 settle_value(a, self.equal)
@@ -131,7 +131,7 @@ class Builder:
 
     @contextmanager
     def undone_if_raised(self) -> Iterator[None]:
-        """Take back what is emitted inside if it ends with an exception."""
+        """Take back the equations emitted inside if it ends with an exception."""
         scope, count = self.scope, len(self.scope.eqns)
         try:
             yield
@@ -144,7 +144,7 @@ class Builder:
 
     @contextmanager
     def differentiating(self, of: Value | None, site: Site | None) -> Iterator[None]:
-        """Mark what is emitted inside as a backward part of `of`, at its site."""
+        """Mark the equations emitted inside as a backward part of `of`, at its site."""
         before = self.of, self.find_site
         self.of, self.find_site = of, lambda: site
         try:

@@ -10,7 +10,7 @@ __all__ = ["NOTING", "cell_name", "line_name", "short_name"]
 
 
 class _Noting(threading.local):
-    """The profiler by which a capture notes what code runs in this thread just now, or None."""
+    """The profiler by which a capture notes the code that runs in this thread, or None."""
 
     profiler: Any = None
 
@@ -21,9 +21,9 @@ NOTING = _Noting()
 def cell_name(file: str) -> str | None:
     """Return `In[3]` for the file name under which IPython compiled a cell; None for a real file.
 
-    The number is that of the cell's last execution, which the notebook shows beside it. IPython is
-    asked only where it is running, and by the way it names cells in its own tracebacks. What code
-    it runs then is no part of a program that is being captured.
+    The number is the cell's last execution's, which the notebook shows beside it. IPython is asked
+    only where it is running, and by the way it names cells in its own tracebacks. The code that it
+    runs then is no part of a program that is being captured.
     """
     module = sys.modules.get("IPython")
     if module is None:
@@ -39,7 +39,7 @@ def cell_name(file: str) -> str | None:
 
 
 def _ask(module: object, file: str) -> str | None:
-    """Return what IPython, if it is running, calls the cell of a file name; None for no cell."""
+    """Return IPython's name, if it is running, for the cell of a file name; None for no cell."""
     shell = getattr(module, "get_ipython", lambda: None)()
     named = None if shell is None else shell.compile.format_code_name(file)
     return None if named is None else named[1]

@@ -1,4 +1,4 @@
-"""Equations of control flow by their parts: how each is laid out is written here alone.
+"""Equations of control flow by their parts: their layout is written here alone.
 
     if_     condition -> results          regions  () -> results                  where it is true
                                                    () -> results                  where it is false
@@ -7,7 +7,7 @@
                                                    (index, *carried) -> yielded
     map_    () -> results                 region   (index) -> elements
 
-What a loop carries has five names: `starts` before the first iteration, `carried` in each,
+A loop's carried values have five names: `starts` before the first iteration, `carried` in each,
 `tested` where the condition of a `while_` reads it, `yielded` for the next one, and `results` after
 the last.
 """
@@ -50,13 +50,13 @@ def carried_in(region: Block) -> tuple[Value, ...]:
 
 
 def hands_on(regions: Sequence[Block]) -> list[bool]:
-    """Return of each thing that a loop of these regions carries if it stays what it was."""
+    """Return of each carried value of a loop of these regions whether it stays the same."""
     body = regions[-1]
     return [a is b for a, b in zip(carried_in(body), body.outputs, strict=True)]
 
 
 def keep_carried(region: Block, keep: Sequence[bool]) -> Block:
-    """Return a region of a loop that finds only some of what is carried."""
+    """Return a region of a loop that reads only some of the carried values."""
     inputs = (region.inputs[0], *compress(carried_in(region), keep))
     return Block(inputs, region.eqns, region.outputs)
 
@@ -89,7 +89,7 @@ class LoopEqn:
 
     @property
     def starts(self) -> tuple[Atom, ...]:
-        """Return the operands: what is carried into the first iteration."""
+        """Return the operands: the values carried into the first iteration."""
         return self.eqn.inputs
 
     @property

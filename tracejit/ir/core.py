@@ -159,20 +159,20 @@ class Block:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Graph(Drawn):
-    """A whole program: a named block, the sizes that its input shapes bind, and what was noted."""
+    """A whole program: a named block, the sizes that its input shapes bind, and notes on it."""
 
     name: str
     sizes: tuple[Value, ...]
     block: Block
     notes: tuple[object, ...] = ()
-    """What is worth knowing about how it was made; `str` of each says it."""
+    """Notes on its making; `str` of each is its text."""
     reasons: tuple[tuple[Eqn, str], ...] = ()
     """Why each pruned equation has no backward part."""
     primal: Block | None = None
-    """Of a gradient, the block that was differentiated, with what nothing reads any more."""
+    """Of a gradient, the block that was differentiated, with equations that nothing reads now."""
 
     def __post_init__(self) -> None:
-        """Make the name a word, whatever a function is called."""
+        """Make the name a word, for any name of the function."""
         object.__setattr__(self, "name", graph_name(self.name))
 
     @property

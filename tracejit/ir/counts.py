@@ -1,7 +1,7 @@
 """Quantiles of distributions of counts, for float64: the least count up to which enough lies.
 
-A search that doubles its step and then halves it. Numba compiles these functions, which call those
-of `incomplete.py`.
+A search that doubles its step and then halves it. Numba compiles these functions, which call
+functions of `incomplete.py`.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ __all__ = ["drop_dead_code", "prune_block"]
 
 
 def drop_dead_code(graph: Graph) -> Graph:
-    """Return the graph without what does not contribute to its outputs or effects."""
+    """Return the graph without equations that contribute to none of its outputs or effects."""
     return replace_graph(graph, prune_block(graph.block))
 
 
@@ -61,7 +61,7 @@ def _keep_outputs(region: Block, live: list[bool]) -> Block:
 
 
 def _shrink_loop(eqn: Eqn, live: list[bool]) -> tuple[list[bool], list[Block], tuple[Atom, ...]]:
-    """Find the carried values that matter, also those that others need an iteration later."""
+    """Find the carried values that matter, also the ones that others need an iteration later."""
     loop = LoopEqn(eqn)
     carried = list(map(carried_in, eqn.regions))
     keep = live[loop.trips:]

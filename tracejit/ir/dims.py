@@ -122,7 +122,7 @@ def map_dim(d: Dim, fn: Callable[[Value], Dim]) -> Dim:
 
 
 def substitute(d: Dim, mapping: Mapping[Value, Dim]) -> Dim:
-    """Replace values by dims; those not in the mapping stay."""
+    """Replace values by dims; values outside the mapping stay."""
     if isinstance(d, int) or not any(v in mapping for v in dim_values(d)):
         return d
     return map_dim(d, lambda v: mapping[v] if v in mapping else atom(v))

@@ -1,8 +1,8 @@
-"""The C functions of NumPy that draw random numbers: their names, what they take, where they are.
+"""The C functions of NumPy that draw random numbers: their names, arguments and addresses.
 
 A `Generator` of NumPy draws by a `bitgen_t`, a C structure with the state of its bit generator and
 the functions that advance it. The functions below take its address first. NumPy's methods call the
-same functions, so that numbers drawn here have the bits that those have, and leave the same state.
+same functions, so that numbers drawn here have the same bits, and leave the same state.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ DRAWS: dict[str, Draw] = {
         f"random_bounded_uint{8 * np.dtype(t).itemsize}_fill", np.dtype(t), "bounded", I8)
        for t in ("i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")},
 }
-"""By kind; what a Generator's method makes of these numbers, captured code computes."""
+"""By kind; captured code computes a Generator method's results of these numbers."""
 
 
 def is_generator(x: object) -> bool:
@@ -76,7 +76,7 @@ def address_of_generator(generator: Any) -> int:
 
 @functools.cache
 def _pointer_of_capsule() -> Any:
-    """Return a function of Python's that says what a capsule holds, for these arguments alone."""
+    """Return Python's function for the pointer in a capsule, for these arguments alone."""
     made = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
     return made(("PyCapsule_GetPointer", ctypes.pythonapi))
 

@@ -20,7 +20,7 @@ _LARGEST = 64
 
 def dft(x: np.ndarray, out: np.ndarray, work: np.ndarray, start: int, n: int, sign: int) -> None:
     """Transform `x[start:start + n]` into `out`, `work` having room for ROOM * n numbers."""
-    # one function, as what Numba compiles here calls no other
+    # one function, as functions that Numba compiles here call no other
     rest, largest, p = n, 1, 2
     while p * p <= rest:
         while rest % p == 0:

@@ -2,7 +2,7 @@
 
 Series near 0, continued fractions and asymptotic series far from it: M. Abramowitz and
 I. A. Stegun, chapters 5, 7 and 27; Dawson's integral after G. B. Rybicki, Computers in Physics 3,
-1989. Numba compiles these functions, which call those before them.
+1989. Numba compiles these functions, which call earlier ones alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a graph means: each equation carried out by its op's NumPy reference, one after another."""
+"""The meaning of a graph: its equations carried out in order by their ops' NumPy references."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def run_block(block: Block, outer: Env, args: Sequence[object]) -> tuple[Any, ..
 
 
 def block_env(block: Block, outer: Env, args: Sequence[object]) -> Env:
-    """Run a block and return all of its values, beside those of `outer`."""
+    """Run a block and return all of its values, beside the values of `outer`."""
     env = dict(outer)
     for v, arg in zip(block.inputs, args, strict=True):
         env[v] = _checked(v, arg, env)

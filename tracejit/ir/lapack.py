@@ -1,7 +1,7 @@
 """The routines of LAPACK that one op calls: arguments, results, and room to work in.
 
-LAPACK is column-major. Matrices go in and come out transposed: the rows of an array here are what
-the routine takes for columns.
+LAPACK is column-major. Matrices go in and come out transposed: the rows of an array here are the
+routine's columns.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ Shape = tuple[Dim, ...]
 
 @dataclass(frozen=True, slots=True)
 class LapackRoutine:
-    """A routine: which operands it overwrites, what it gives, and with what it is called.
+    """A routine: the operands that it overwrites, its results, and its arguments.
 
     names      -- of a real and of a complex matrix, without the letter of the precision
     overwrites -- the operands that are copied to the first results
     results    -- (shapes of the operands, options) -> pairs of a shape and the results' kind: "x"
-                  as the operand, "r" real, "i" integers; behind what is copied
-    arguments  -- (shapes of the operands, those of the results, options) -> the arguments
+                  as the operand, "r" real, "i" integers; behind the copied operands
+    arguments  -- (shapes of the operands, shapes of the results, options) -> the arguments
     reference  -- (operands, options) -> the results that matter, the others being room
-    error      -- what is raised where the routine fails
+    error      -- the error where the routine fails
     """
 
     names: tuple[str, str]
@@ -44,7 +44,7 @@ class LapackRoutine:
     reference: Callable[..., dict[int, np.ndarray]]
     error: str
     goes_on: bool = False
-    """Whether results are good for what follows where `info` is positive."""
+    """Whether results are good for later equations where `info` is positive."""
 
 
 def real_of(dtype: np.dtype) -> np.dtype:
@@ -315,4 +315,4 @@ LAPACK = {
     "sylvester": LapackRoutine(("trsyl", "trsyl"), (0,), lambda shapes, options, _: [((1,), "r")],
                          _trsyl_arguments, _trsyl, "the matrices have eigenvalues in common"),
 }
-"""What the op `lapack` calls, by its parameter `routine`."""
+"""The routines of the op `lapack`, by its parameter `routine`."""

@@ -1,8 +1,8 @@
-"""One set of sizes: what turned out to be one size is written in one way, in all that is open.
+"""One set of sizes: sizes found equal are written as one, in all open blocks.
 
 While a program is made, sizes turn out equal: NumPy needs two of them to agree. From then on one is
-written as the other, in the equations that are there and in those that follow, so that whatever
-reads types (rules of ops, gradients, a program put into another) sees that the two are one.
+written as the other, in the equations that are there and in later ones, so that all readers
+of types (rules of ops, gradients, a program put into another) see that the two are one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tracejit.ir.walk import copy_param, copy_type
 __all__ = ["Equal", "settle_block", "settle_eqn", "settle_value"]
 
 Equal = Mapping[Value, Dim]
-"""What each size is written as that turned out equal to another."""
+"""The dim as which each size is written that turned out equal to another."""
 
 
 def settle_value(v: Value, equal: Equal) -> None:

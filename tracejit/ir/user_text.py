@@ -17,7 +17,7 @@ MAX_LENGTH = 60
 
 
 def on_one_line(text: str) -> str:
-    """Return text on one line, its unprintable characters and those that turn text round escaped.
+    """Return text on one line, with unprintable and direction-changing characters escaped.
 
     >>> on_one_line("a\\nb")
     'a\\\\nb'

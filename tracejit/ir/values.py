@@ -268,8 +268,8 @@ _UIDS = itertools.count()
 class Value:
     """A result: an equation's, a block's input, or a size. Compared by identity.
 
-    Its `aval` is declared as that of an array, which is what rules and codegen handle; the few that
-    meet Logs ask `is_log` first, and a Log's is its `LogType`.
+    Its `aval` is declared as an array's, which rules and codegen handle; the few that meet Logs ask
+    `is_log` first, and a Log's is its `LogType`.
     """
 
     aval: Aval

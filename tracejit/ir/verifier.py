@@ -21,9 +21,9 @@ def verify_graph(graph: Graph) -> Graph:
 
 
 def verify_sizes(graph: Graph) -> None:
-    """Check that the shapes of the inputs say what each size is, alone and at least once.
+    """Check that each size is by itself a dim of some input.
 
-    A size of a program that was put into this one would be left over here: no input says it.
+    A size of a program that was put into this one would be left over here: it is no input's dim.
     """
     told = {bare_value(d) for x in graph.inputs for d in type_dims(x.aval)}
     for size in graph.sizes:

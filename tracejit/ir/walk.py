@@ -16,11 +16,11 @@ __all__ = ["Env", "all_eqns", "block_uses", "copy_block", "copy_eqn", "copy_of",
            "replace_graph", "without_prints"]
 
 Env = dict[Value, "Atom | Dim"]
-"""What stands for a value: another value, a literal, or (for integers used as dims) a dim."""
+"""The substitute of each value: another value, a literal, or (for integers used as dims) a dim."""
 
 
 def all_eqns(block: Block) -> Iterator[Eqn]:
-    """Yield every equation, those inside regions after the one that holds them."""
+    """Yield every equation, with the equations of its regions after it."""
     for eqn in block.eqns:
         yield eqn
         for region in eqn.regions:
@@ -49,9 +49,9 @@ def block_uses(block: Block) -> Iterator[Value]:
 
 
 def first_undefined(block: Block, outer: Iterable[Value]) -> tuple[Value, Eqn | None] | None:
-    """Return a value that is read where it is not defined, and what reads it; None if all is well.
+    """Return a value that is read where it is not defined, and its reader; None if all is well.
 
-    outer -- what is defined around the block
+    outer -- the values defined around the block
     """
     defined = {*outer, *block.inputs}
     for eqn in block.eqns:
@@ -187,7 +187,7 @@ def prints(block: Block) -> bool:
 
 
 def without_prints(block: Block) -> Block:
-    """Return a block, of the same values, that shows nothing: for what is computed again."""
+    """Return a block, of the same values, that shows nothing: for values computed again."""
     return Block(block.inputs, tuple(_silent(block.eqns)), block.outputs)
 
 

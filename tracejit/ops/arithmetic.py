@@ -1,7 +1,7 @@
 """Arithmetic, powers, exponentials, trigonometry, comparisons, logic and casts: one line each.
 
 A line holds the op's name, its NumPy function, its scalar code and its partial derivatives in terms
-of the output `z` and the operands. Derivatives of standard functions are those of any table, e.g.
+of the output `z` and the operands. Derivatives of standard functions are in any table, e.g.
 Abramowitz and Stegun, Handbook of Mathematical Functions, chapter 4.
 
 Conventions, the same everywhere: `abs'(0) = 0`; where operands tie, the first one that attains the
@@ -62,7 +62,7 @@ def _power_partials(z: Primal, x: Primal, y: Primal) -> tuple[Any, Any]:
 def _pow(x: np.ndarray | np.generic, y: np.ndarray | np.generic) -> Any:
     """Return powers by C's `pow`: by one exponent for all, NumPy's ufunc takes roots, squares."""
     x, y = np.broadcast_arrays(x, y)
-    if x.size == 1:  # whose strides NumPy takes for those of one operand for all
+    if x.size == 1:  # NumPy takes its strides for a single exponent's
         return np.power(np.repeat(x, 2), np.repeat(y, 2))[0].reshape(x.shape)
     return np.power(x, np.array(y))
 

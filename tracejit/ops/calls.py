@@ -1,4 +1,4 @@
-"""TensorFlow's names for what users may add: op types, their gradients, and where gradients end."""
+"""TensorFlow's names for users' additions: op types, their gradients, and where gradients end."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def no_gradient(op_type: str) -> None:
     op_type -- the name that `register_op` was given
 
     Do not use it for an op whose gradient exists but is not written yet: asking for that one's
-    gradient is a `LookupError`, which is what you want.
+    gradient is a `LookupError`, as it should be.
 
     Raises `TypeError` if the op type is no string, `KeyError` if it has a gradient already.
 
@@ -221,7 +221,7 @@ def inline_graph(graph: Graph, operands: Sequence[object],
                  numbers: Mapping[Value, int]) -> list[Any]:
     """Emit a program's equations on these operands, whose sizes its own become; return its outputs.
 
-    numbers -- what its sizes are where the shapes of the operands do not tell
+    numbers -- the values of sizes that the shapes of the operands do not give
     """
     atoms = [atom_of(lift(x)) for x in operands]
     pairs = [pair for v, a in zip(graph.inputs, atoms, strict=True)

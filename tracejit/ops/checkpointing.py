@@ -1,8 +1,8 @@
 """Checkpoints: a part of the program that the way back computes again in place of storing it.
 
 `checkpointed` is a body as one equation, so that the gradient pass meets it whole. Its way back is
-that of the body on copies of what the body reads, made by `again`: whatever is computed from those
-is never taken for what the way forward has computed already.
+the body's on copies of the values that the body reads, made by `again`: equations on the copies are
+never taken for equal ones of the way forward.
 """
 
 from __future__ import annotations

@@ -2,14 +2,14 @@
 
 | op       | operands      | regions                       | results                   |
 |----------|---------------|-------------------------------|---------------------------|
-| `if_`    | condition     | then(), else()                | what the branches yield   |
+| `if_`    | condition     | then(), else()                | the taken branch's yields |
 | `for_`   | first carries | body(i, *carries)             | last carries              |
 | `while_` | first carries | cond(i, *carries), body(same) | trip count, last carries  |
 | `map_`   |               | body(i)                       | stacked along a new axis  |
 
 `for_` runs i over lo..hi-1, backwards where `reversed`; a loop with `snapshots` keeps that many for
-its way back. Regions read enclosing values freely; the
-cotangents of those are carried through the backward region as accumulators.
+its way back. Regions read enclosing values freely; the cotangents of these are carried through the
+backward region as accumulators.
 """
 
 from __future__ import annotations
@@ -96,10 +96,10 @@ def _map_reference(size: int, regions: Sequence[Callable[..., Any]]) -> Any:
 
 
 def _loop_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
-    """Carry cotangents of the carried values, and of what the body reads from outside, backwards.
+    """Carry cotangents of the carried values, and of the body's reads from outside, backwards.
 
-    Which carried values have a cotangent is a fixed point: one may get its own only through what
-    another does an iteration later.
+    Which carried values have a cotangent is a fixed point: one may get its own only through
+    another's an iteration later.
     """
     loop = LoopEqn(eqn)
     body, carried, cts = loop.body, loop.carried, cts[loop.trips:]
@@ -141,7 +141,7 @@ def leave_out_untouched(region: Block, free: Sequence[Value], before: Sequence[o
                          inner: ReverseMode) -> tuple[Block, list[Value]]:
     """Drop the accumulators, a region's last inputs, to which it adds nothing.
 
-    What they belong to stays unconnected: a cotangent of zeros would be multiplied further on, and
+    Their values stay unconnected: a cotangent of zeros would be multiplied further on, and
     0 * inf is NaN.
     """
     touched = [inner.cts.get(v) is not ct for v, ct in zip(free, before, strict=True)]
@@ -154,11 +154,11 @@ def leave_out_untouched(region: Block, free: Sequence[Value], before: Sequence[o
 
 
 def _if_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
-    """Carry cotangents into the branches, and out of them those of what they read from outside.
+    """Carry cotangents into the branches, and out of them the cotangents of their outside reads.
 
-    Of a value that the branch taken does not read there is nothing, which is not a zero: its
-    cotangent is masked by which branch was taken. Contributions to arrays are added to what there
-    is already, as only a part of an array may get one; those to numbers are by themselves.
+    A value that the branch taken does not read has no cotangent, which is not a zero: its cotangent
+    is masked by which branch was taken. Contributions to arrays are added to the cotangent so far,
+    as only a part of an array may get one; contributions to numbers are by themselves.
     """
     free = list(dict.fromkeys(v for r in eqn.regions for v in sweep.active_free(r)))
     before = [None if _is_number(v) else sweep.take(v) for v in free]
@@ -216,7 +216,7 @@ def _reach(ct: Cotangent, before: Cotangent) -> Any:
 
 
 def _of_size_here(sweep: ReverseMode, a: Atom, ct: Any) -> Any:
-    """Return the cotangent of what a branch yields, where only the branch says how large it is."""
+    """Return the cotangent of a branch's result, where only the branch knows the result's size."""
     if not isinstance(a.aval, Aval) or a.aval.shape == ct.aval.shape or not all(
             isinstance(d, int) for d in a.aval.shape):
         return ct

@@ -32,7 +32,7 @@ class Where:
 class Masked:
     """A cotangent that is `value` where all `conditions` hold and zero elsewhere.
 
-    What `where` sends to each branch. Rules multiply `value` and leave the conditions, so that the
+    `where` sends one to each branch. Rules multiply `value` and leave the conditions, so that the
     infinity or NaN which an unselected branch has is never multiplied by a zero: 0 * inf is NaN.
 
     conditions -- pairs of a mask and whether it shall hold, or not
@@ -80,7 +80,7 @@ class Unread:
 
 
 Cotangent = Tracer | Masked | Scattered | Unread | Value | None
-"""What a rule is given for an output: of a Log, a Log; None where nothing was found."""
+"""A rule's cotangent of an output: of a Log, a Log; None where there is none."""
 
 Primal = Tracer | np.number
 """An operand or a result in a rule: of a constant, a number of NumPy's."""
@@ -121,7 +121,7 @@ def add_cotangents(a: Cotangent, b: Cotangent) -> Any:
 
 
 def _merge_sides(a: Masked, b: Masked) -> Any:
-    """Return the sum of what comes from the two sides of one `where`."""
+    """Return the sum of the cotangents that come from the two sides of one `where`."""
     *around, (mask, holds) = a.conditions
     value = np.where(mask, *(a.value, b.value) if holds else (b.value, a.value))
     return Masked(tuple(around), value) if around else value

@@ -1,9 +1,9 @@
 """Random numbers: `draw` takes them from a generator of NumPy's, whose state it advances.
 
-A draw has an effect: it stays where it is, in the order of the program, whatever reads it; nothing
-draws it a second time. What is done with the numbers, `loc + scale * z`, are other equations, and
-by these gradients flow; the number itself is a constant to them. That of a gamma distribution
-depends on its shape, by a path that is not known here: a gradient by it is refused.
+A draw has an effect: it stays where it is, in the order of the program, even if nothing reads it;
+nothing draws it a second time. Operations on the numbers, `loc + scale * z`, are other equations,
+and by these gradients flow; the number itself is a constant to them. A number of a gamma
+distribution depends on the shape, by a path that is not known here: a gradient by it is refused.
 """
 
 from __future__ import annotations

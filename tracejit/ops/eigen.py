@@ -42,8 +42,8 @@ def _reference(a: np.ndarray) -> Any:
 def _gaps(values: np.ndarray, moved: np.ndarray) -> Any:
     """Return `moved` over the gaps between eigenvalues.
 
-    Where two are equal, their vectors are any of a plane: what does not depend on which moves by
-    nothing, and what does has no derivative, NaN.
+    Where two are equal, their vectors are any of a plane: results that do not depend on the choice
+    move by nothing, and results that do have no derivative, NaN.
     """
     gap = values[None, :] - values[:, None]
     equal = gap == 0.0

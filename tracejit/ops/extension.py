@@ -156,7 +156,7 @@ def _native_op(name: str, fn: Callable[..., Any]) -> Op:
 
 
 def _native_results(name: str, fn: Any, avals: Sequence[Aval]) -> tuple[Aval, ...]:
-    """Return the types of what an `@njit` function returns, as Numba infers them."""
+    """Return the types of an `@njit` function's results, as Numba infers them."""
     from numba import types
     from numba.core.errors import NumbaError
     from numba.np.numpy_support import as_dtype, from_dtype
@@ -196,7 +196,7 @@ def _native_results(name: str, fn: Any, avals: Sequence[Aval]) -> tuple[Aval, ..
 
 
 def register_op(op_type: str, fn: Callable[P, R], num_outputs: int = 1) -> Callable[P, R]:
-    """Register a new op type and return what applies it.
+    """Register a new op type and return the function that applies it.
 
     op_type     -- its name, under which `RegisterGradient` and `no_gradient` know it
     fn          -- a NumPy function, captured and compiled with the rest, or an `@njit` function

@@ -156,7 +156,7 @@ def _svd_jvp(results: Parts, tangent: np.ndarray, real_in_u: bool) -> Parts:
 
 def _unturned(u: np.ndarray, v: np.ndarray, u_bar: np.ndarray | Tracer,
               v_bar: np.ndarray | Tracer, real_in_u: bool) -> tuple[Any, Any]:
-    """Return cotangents of complex vectors without what turns pairs of them by a phase."""
+    """Return cotangents of complex vectors without the part that turns pairs of them by a phase."""
     turn = sum(np.imag(diagonal_of(_h(x) @ ct)) for x, ct in ((u, u_bar), (v, v_bar)))
     x, ct = (u, u_bar) if real_in_u else (v, v_bar)
     first = apply("iota", size=dims_of(x)[0])[:, None] == 0

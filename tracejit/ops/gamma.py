@@ -35,7 +35,7 @@ def _series(y: np.ndarray, terms: list[float]) -> Any:
 
 
 def _reflected(x: np.ndarray) -> tuple[Any, Any, Any, Any]:
-    """Return whether x is not above 0, what to ask instead, pi times its fraction, and poles."""
+    """Return whether x is not above 0, the argument to take, pi times its fraction, and poles."""
     below = x <= 0.0
     whole = np.rint(x)
     angle = np.where(below, np.pi * (x - np.where(np.isinf(x), 0.0, whole)), 0.5 * np.pi)

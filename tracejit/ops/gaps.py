@@ -59,9 +59,9 @@ def quotients(x: np.ndarray, gap: np.ndarray, tiny: np.ndarray, undetermined: np
 
 
 def touched(ct: np.ndarray, axis: int) -> Any:
-    """Return along an axis where a cotangent may be other than zero, whatever the numbers are.
+    """Return along an axis where a cotangent may be other than zero, by slices alone.
 
-    Cotangents of what a program reads by slices are added to zeros; all else may be anything.
+    Cotangents of slices that a program reads are added to zeros; all others may be anything.
     """
     places, eqn = [], _maker(ct)
     while eqn is not None and isinstance(eqn.op.lowering, Write) and not eqn.op.lowering.gathered:

@@ -98,7 +98,7 @@ def _scatter_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Bloc
 def _scatter_transpose(sweep: ReverseMode, eqn: Eqn, ct: Cotangent) -> list[Any]:
     """Only the last of several writes to one element has its cotangent.
 
-    The writes are told apart by scattering their numbers: what is read back is who came last.
+    The writes are told apart by scattering their numbers: the number read back is the last one's.
     """
     x, v, *rest = eqn.inputs
     indices = [sweep.operand(a) for a in rest]

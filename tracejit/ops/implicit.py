@@ -1,7 +1,7 @@
-"""Factors of matrices: LAPACK computes them, and what they solve says their derivatives.
+"""Factors of matrices: LAPACK computes them, and the equations that they solve give derivatives.
 
-`lapack` is not differentiable. Its results become those of `implied`, whose derivative is a rule in
-terms of the results themselves, so that it has derivatives of any order.
+`lapack` is not differentiable. Its results become the results of `implied`, whose derivative is a
+rule in terms of the results themselves, so that it has derivatives of any order.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ RULES: dict[str, Rule] = {}
 """The rules, by the names that equations have for them."""
 
 FAMILIES: dict[str, Callable[..., Rule]] = {}
-"""From the first word of a name to what makes rules of numbers: "band 1 2" is
+"""From the first word of a name to the function that makes its rule of numbers: "band 1 2" is
 `FAMILIES["band"](1, 2)`."""
 
 

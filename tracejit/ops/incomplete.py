@@ -78,7 +78,7 @@ def _positive(*ts: np.ndarray) -> list[Any]:
 
 
 def _share(t: np.ndarray) -> tuple[Any, Any]:
-    """Return a number between 0 and 1, and what it lacks."""
+    """Return a number between 0 and 1, and its difference to 1."""
     x: Any = _double(t)
     return 0.5 + 0.2 * x, 0.5 - 0.2 * x
 

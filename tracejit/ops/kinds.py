@@ -34,7 +34,7 @@ __all__ = ["NoFormula", "bilinear", "broadcast_shapes", "elementwise", "linear",
 Infer = Callable[[Sequence[Any], Params, Sequence[Block]], Any]
 
 Samples = Callable[[int], list[Any]]
-"""What tests apply an op to, at a size: tuples of operands, each a shape or an array, ending with
+"""Operands for tests of an op, at a size: tuples of operands, each a shape or an array, ending with
 the params, or with a function of the operands that applies the op."""
 
 
@@ -49,7 +49,7 @@ def same_type(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -
 
 
 def yielded_types(avals: Sequence[Type], params: Params, regions: Sequence[Block]) -> Any:
-    """Infer the types of what the region yields."""
+    """Infer the types of the region's outputs."""
     return only(*(a.aval for a in regions[0].outputs))
 
 
@@ -92,7 +92,7 @@ def elementwise(name: str, function: Any, expression: str,
     domain     -- the interval that tests sample operands from
     kinds      -- dtype kinds that it is defined for: any of "b", "i", "f", "c"
     scipy      -- whether it is `scipy.special.NAME`
-    samples    -- what tests apply it to, in place of operands from the domain
+    samples    -- tests' operands for it, in place of operands from the domain
     """
 
     def infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> tuple[Type, ...]:
@@ -156,7 +156,7 @@ def _elementwise_jvp(partials: Callable[..., tuple[Any, ...]] | None) -> Any:
                 term = apply_derivative(known(d), tangent)
                 total = term if total is None else total + term
         shape = eqn.output.aval.shape
-        if total is not None and total.aval.shape != shape:  # those with tangents all repeat
+        if total is not None and total.aval.shape != shape:  # every tangent here repeats
             total = apply("broadcast_to", total, shape=shape)
         return [total]
 

@@ -63,7 +63,7 @@ def _dot_transpose(side: int) -> Any:
 
 
 def _dot_reference(x: np.ndarray, y: np.ndarray, spec: str) -> Any:
-    """Multiply matrices and vectors as NumPy does, which is what BLAS is for; else sum slowly."""
+    """Multiply matrices and vectors as NumPy does, by BLAS; else sum slowly."""
     left, right, output = split_spec(spec)
     shared = next((label for label in left if label in right), "")
     lone = left.replace(shared, "") + right.replace(shared, "")

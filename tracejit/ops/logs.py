@@ -1,4 +1,4 @@
-"""The Log: a linear stack that grows, what a `while` stores for its way back.
+"""The Log: a linear stack that grows, and stores a `while` loop's residuals.
 
 `push` and `pop` are each the transpose of the other, so the reverse of a reverse needs no new idea.
 """

@@ -24,13 +24,13 @@ def debug_print(fmt: str, /, *values: object, **named: object) -> None:
     """Print when the program runs, from compiled code as well.
 
     fmt           -- a format as of `str.format`: "x = {}", "{0:.3f} and {total}"
-    values, named -- what its fields stand for: numbers, arrays, or nests of them; a format such as
-                     `:.3f` of an array is that of its elements, and large arrays are abbreviated
-                     as NumPy does it
+    values, named -- the values of its fields: numbers, arrays, or nests of them; a format such as
+                     `:.3f` holds for each element of an array, and large arrays are
+                     abbreviated as NumPy does it
 
-    Prints come in the order of the program, those in loops once per iteration. It has no
-    derivative: a gradient prints what the function computes on the way forward, once, also where
-    that is computed again on the way back. Programs that print are called on the slower path, and
+    Prints come in the order of the program, in loops once per iteration. It has no
+    derivative: a gradient prints once, on the way forward, also where values
+    are computed again on the way back. Programs that print are called on the slower path, and
     cannot be called from `@njit` code or exported.
 
     Raises `TypeError` where `fmt` is no string, `ValueError` where values and fields do not fit.
@@ -73,7 +73,7 @@ class _Template(Formatter):
         return super().get_value(key, args, kwargs)
 
     def of(self, fmt: str) -> tuple[str, list[Any]]:
-        """Return the format and what its fields stand for."""
+        """Return the format and the values of its fields."""
         parts = []
         for text, name, spec, conversion in self.parse(fmt):
             parts.append(_escaped(text))

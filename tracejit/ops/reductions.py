@@ -1,8 +1,8 @@
 """Folds along axes: sums, products, extrema, running sums, and the places of extrema.
 
 Where several elements are the largest (or smallest), the first of them in C order has the whole
-derivative, as it is the one that `argmax` names. The place is what the derivative stores: it stays
-right when the elements are computed again with other roundings.
+derivative, as it is the one that `argmax` names. The derivative stores the place: it stays right
+when the elements are computed again with other roundings.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def unflatten_axes(y: Tracer, shape: tuple[Dim, ...], axes: tuple[int, ...]) -> 
 
 
 def _prod_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
-    """d prod(x) / dx_k is the product of the others: those before times those after."""
+    """d prod(x) / dx_k is the product of the other elements: all before times all after."""
     x, axes = sweep.operand(eqn.inputs[0]), eqn.params["axes"]
     x = np.conj(x) if x.dtype.kind == "c" else x
     return [_spread_over_others(dense(cts[0]), x, axes)]
@@ -120,7 +120,8 @@ def _chosen(sweep: Mode, eqn: Eqn, which: str) -> Any:
 def _first_equal(x: Tracer, extremum: Tracer, axis: int) -> Any:
     """Mark the first of the elements along an axis that are equal to the extremum.
 
-    What argmax finds element by element, as a fold that goes along the last axis in its inner loop.
+    It is argmax's result element by element, by a fold that goes along the last axis in its inner
+    loop.
     """
     size = x.dims[axis]
     index = apply("reshape", apply("iota", size=size),

@@ -1,6 +1,6 @@
-"""The ops behind sizes that data decides: where a mask is true, and what is read there alone.
+"""The ops behind sizes that data decides: the places where a mask is true, and reads at them alone.
 
-How many places there are is an integer of the program, the sum of the mask: the size of the result.
+The number of places is an integer of the program, the sum of the mask: the size of the result.
 Elements are then read and written at these places like at any other index array.
 """
 

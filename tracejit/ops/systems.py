@@ -1,4 +1,4 @@
-"""The derivatives of what systems of equations imply: triangular factors, bands, Sylvester's."""
+"""Derivatives of factors and solutions of systems: triangular, banded, and Sylvester's."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Reading and writing part of an array: basic indices, in both directions the other's transpose.
 
 A read `y = A[i]` has the transpose `dA[i] += dy`, a write `A[i] = v` has `dv = dA[i]; dA[i] = 0`:
-each costs what it moves and never a whole array.
+each costs as much as the part that it moves, never a whole array.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _numpy_slice(span: Span) -> slice:
 
 
 def kept_shape(at: Sequence[object]) -> tuple[Dim, ...]:
-    """Return the shape of what a basic index shows."""
+    """Return the shape of the part that a basic index selects."""
     return tuple(p.size for p in at if isinstance(p, Span))
 
 

@@ -39,10 +39,10 @@ def load_source(source: str, options: object) -> tuple[str, FunctionType]:
 
 
 def define(source: str, kind: str, names: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
-    """Define what emitted source does; return the name that its lines go by, and its names.
+    """Define the functions of emitted source; return the file name of its lines, and its names.
 
-    kind  -- a word for what it is, with which that name begins
-    names -- what the source may use
+    kind  -- a word for the sort of source, with which the file name begins
+    names -- the names that the source may use
     """
     stem = f"{kind}_{digest_of(source)}"
     name = _kept(f"{stem}.py", source)

@@ -70,10 +70,10 @@ def _compile() -> bytes:
 def make_entry(table: np.ndarray, name: str, kept: list[object]) -> Any:
     """Return a builtin function that calls a specialisation; its `__self__` has the table's words.
 
-    Its description and its name are in the memory of the words, behind these. The garbage collector
-    empties lists and dicts of what it has found before the function goes, but no arrays.
+    Its description and its name are in the memory of the words, behind them. The garbage collector
+    empties lists and dicts in a cycle before the function goes, but no arrays.
 
-    kept -- what words name; the function keeps it alive in its module's place
+    kept -- the objects that words name; the function keeps them alive in its module's place
     """
     text = np.frombuffer(name.encode() + b"\0", np.uint8)
     behind = table.nbytes + ctypes.sizeof(_Method)

@@ -1,4 +1,4 @@
-"""The LLVM text of the fast entry; `entry.py` says what it does and how its table is laid out."""
+"""The LLVM text of the fast entry; `entry.py` describes the entry and the layout of its table."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ _SOURCES: dict[int, Callable[[_State, Any, Callable[[], Any]], Any]] = {
     Words.FROM_CONSTANT: lambda s, a, _: a, Words.NEXT_KEY: _next_key,
     Words.FROM_PLACE: _from_place, Words.FROM_CALL: _from_call,
 }
-"""How what a record names is read, of its fields a and b."""
+"""How the object that a record names is read, of its fields a and b."""
 
 
 def _check_guards(s: _State) -> None:
@@ -421,7 +421,7 @@ def _run(s: _State) -> None:
 
 
 def _end(s: _State, outputs: ir.Value, status: ir.Value, logs: ir.Value) -> None:
-    """Take what the kernel found from its Logs, free these, and return the results or raise."""
+    """Copy the results that the kernel found out of its Logs, free these, and return or raise."""
     b, w = s.b, s.w
     lacks = w.variable(b, WORD, WORD(0))
     has_found = b.and_(b.icmp_signed("==", status, WORD(0)),

@@ -14,13 +14,13 @@ class Words:
         SCALARS, PAIRS, FOUND = range(16)
     HEAD = 16
     RECORD = 8
-    # a leaf: where it comes from (source, a, b), what it must be (kind, type or dtype, ndim,
+    # a leaf: its source (source, a, b), its expected type (kind, type or dtype, ndim,
     # flags), the bytes of an element where it is one of a pair; a pair: two leaves' numbers (a, b)
     SOURCE, A, B, KIND, EXPECTED, NDIM, FLAGS, ITEM = range(8)
     # Where: argument a; the word behind address a; key b, a str, of dict a; item b of list a; a
     # itself; the b-th key of dict a, all of which follow one another; the
-    # word behind address a, if key b is before it; what the function a returns, of a guard alone.
-    # A guard may be a dict's
+    # word behind address a, if key b is before it; the result of the function a, of a guard alone.
+    # itself; the b-th key of dict a, all of which follow one another; the
     # version at a: where it is still b, as many guards hold as `expected` says, up to the record
     # that notes another version once they were looked at, a records behind.
     CONTIGUOUS, WRITEABLE = 0x101, 0x400

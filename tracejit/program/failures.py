@@ -1,4 +1,4 @@
-"""Raising what compiled code reports, as if the user's own line had raised it."""
+"""Raising the errors that compiled code reports, as if the user's own line had raised them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Locks and forks: a child finds every lock free, and what a lock guards as a whole.
+"""Locks and forks: a child finds every lock free, and the state behind it whole.
 
 A fork copies the thread that forks, and locks as they are: held by a thread that the child has not.
-So a fork waits for those who hold one, for a while. Where that is too long, compilations in the
-child say what to do, since what they would go on with is half done; calls of what is compiled work.
+So a fork waits for the holders of locks, for a while. Where that is too long, compilations in the
+child are refused with a remedy, since they would go on with half-done work; calls of compiled
+programs work.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def _lock_of(module: str, path: str) -> Any:
 
 
 def _before() -> None:
-    """Take all locks; other threads cannot begin what the child would find half done."""
+    """Take all locks, so that no thread begins work that the child would find half done."""
     end = time.monotonic() + PATIENCE
     for module, path in _LOCKS:
         lock = _lock_of(module, path)

@@ -43,8 +43,8 @@ class Interface:
     """How calls and results of a program map to its inputs and outputs, and when it holds.
 
     sources   -- per input, the number of the argument's leaf, or captured state
-    guards    -- what must be as it was
-    structure -- of the result; its leaves are `constants`, or outputs where those are None
+    guards    -- the objects that must be as they were
+    structure -- of the result; its leaves are `constants`, or outputs where these are None
     weak      -- per output, whether it is a Python number
     written   -- leaves of the arguments to be overwritten, with the number of the output
     assigned  -- paths to variables to be assigned to, with the number of the output
@@ -52,12 +52,12 @@ class Interface:
     sizes     -- how many sizes it has
     logs      -- how many Logs it has
     releases  -- whether it has loops, branches or calls, and runs without the GIL
-    prints    -- what it prints
+    prints    -- its prints, each with the values that it shows
     returned  -- leaves of the result that are an argument's leaf (True) or an earlier one (False)
-    facts     -- what is so of the memory of its inputs
-    found     -- outputs whose sizes the kernel finds out: their numbers, what they are, and the
-                 Log in which they are left; among `outputs` are their shapes
-    is_for_one_call -- whether something was read that may be something else at the next call
+    facts     -- facts about the memory of its inputs
+    found     -- outputs whose sizes the kernel finds out: their numbers, their kinds, and the Log
+                 in which they are left; among `outputs` are their shapes
+    is_for_one_call -- whether the capture read state that may differ at the next call
     """
 
     name: str

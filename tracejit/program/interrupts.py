@@ -95,7 +95,7 @@ def poll_address(*, keeps: bool) -> int:
 
 
 def raise_kept() -> NoReturn:
-    """Raise what a signal handler raised while a kernel ran; only one thread runs handlers."""
+    """Raise a signal handler's error from during a kernel; only one thread runs handlers."""
     address = _engine().get_function_address("tracejit_raise_kept")
     ctypes.PYFUNCTYPE(ctypes.c_int)(address)()
     raise AssertionError

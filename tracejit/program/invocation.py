@@ -26,7 +26,7 @@ _KERNEL = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void
 _PLAN = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, ctypes.c_void_p)
 _PRINT = ctypes.CFUNCTYPE(_I64, _I64, ctypes.c_void_p)
 _MARGIN, _UNSET, _ZONE = 64, 0xFF, 0xA5
-"""In verify mode: bytes around buffers; what fresh memory (NaN as floats) and zones hold."""
+"""In verify mode: bytes around buffers; fills of fresh memory (NaN as floats) and of zones."""
 
 
 class Invocation:
@@ -112,7 +112,7 @@ class Invocation:
         return outputs
 
     def fail(self, status: int, *numbers: float) -> None:
-        """Raise what a status of the kernel means; 0 stands for no memory to begin with."""
+        """Raise the error that a status of the kernel stands for; 0: no memory to begin with."""
         if status == 0:
             raise MemoryError(f"{self.interface.name} needs {int(numbers[0])} bytes for arrays and "
                               "for what its loops store. tracejit.checkpoint stores less")

@@ -1,8 +1,8 @@
-"""Where CPython and NumPy keep what the fast entry reads, and whether that holds here.
+"""The memory layout of CPython and NumPy that the fast entry reads, and whether it holds here.
 
-The offsets are those of a 64-bit CPython with reference counts of one word and of NumPy 2; a check
-at first use compares what they give with what Python says. Where they do not hold, calls go through
-the slower path.
+The offsets are for a 64-bit CPython with reference counts of one word and for NumPy 2; a check at
+first use compares the fields read at them with Python's own answers. Where they do not hold, calls
+go through the slower path.
 """
 
 from __future__ import annotations
@@ -146,11 +146,11 @@ def has_dict_versions() -> bool:
 
 
 class Places(NamedTuple):
-    """Where a dict has its values, as long as some words are what they are.
+    """Where a dict has its values, as long as some words stay the same.
 
-    Addresses are those less that of a cell's content.
+    Addresses are relative to the address of a cell's content.
 
-    checks -- by address, the words that say so
+    checks -- by address, the words that have to stay the same
     shared -- whether other objects have these keys, which stay at their places then; a key is
               right before its value otherwise
     values -- by a key's address: where its value is
@@ -195,10 +195,10 @@ _OF_ANY, _TEXTS, _SPLIT = 0, 1, 2
 
 
 def structure_words(x: object) -> dict[int, int] | None:
-    """Return, by address, the words in memory that say what a set, deque or OrderedDict has in it.
+    """Return, by address, the words that determine the content of a set, deque or OrderedDict.
 
     Each address can be read where the words before it are the same. None where there are too many,
-    or where they are not known. Of a deque the words say how many items it has and where they are.
+    or where they are not known. Of a deque the words give the number and places of its items.
     """
     words, is_known = _STRUCTURES.get(type(x), (None, bool))
     return words(x) if words is not None and is_known() else None
@@ -320,7 +320,7 @@ def version_of(cls: type) -> int:
 
 
 def slot_offset(descriptor: object) -> int | None:
-    """Return where objects have what a descriptor of `__slots__` reads; None if unknown."""
+    """Return the offset of the field that a `__slots__` descriptor reads; None if unknown."""
     member = word_at(id(descriptor) + 40)
     kind = ctypes.c_int32.from_address(member + 8).value
     return word_at(member + 16) if kind in (_OBJECT, _OBJECT_OR_ERROR) else None
@@ -344,7 +344,7 @@ _ITEMS = 16
 
 
 def is_read_plainly(cls: type) -> bool:
-    """Whether attributes of a class's objects are found as those of plain objects are."""
+    """Whether attributes of a class's objects are found like the attributes of plain objects."""
     getter: Any = cls.__getattribute__
     return getter is object.__getattribute__ or (
         _has_known_getter() and word_at(id(cls) + _GETTER) == word_at(id(object) + _GETTER))

@@ -1,7 +1,7 @@
 """Memory that is kept between calls, and how it is given back: `tracejit.clear_caches()`.
 
 On the CPU it is one block of the fast entry's, of `MAX_KEPT` bytes at most; on a device a block per
-program and stream. What a call takes besides is freed when it ends.
+program and stream. All other memory of a call is freed when it ends.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _CLEARING: list[Callable[[], None]] = []
 
 
 def cleared_by(clear: Callable[[], None]) -> None:
-    """Have something forgotten when users ask for it: what can be made again."""
+    """Register a function that forgets results which can be made again, for `clear_caches`."""
     _CLEARING.append(clear)
 
 
 def clear_caches() -> None:
-    """Give back the memory that is kept between calls, and forget what tapes have found out.
+    """Give back the memory that is kept between calls, and forget tapes' plans and programs.
 
     Between calls at most 256 MB are kept, for calls that need working memory; on a GPU as much as a
-    program took last. Compiled programs stay, and so do results. What is kept in files is
+    program took last. Other compiled programs stay, and so do results. Files are
     `tracejit.cache`'s.
 
     >>> import tracejit

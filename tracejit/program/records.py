@@ -1,11 +1,12 @@
-"""Guards and captured state as records of the fast entry: what is read of objects, word by word.
+"""Guards and captured state as records of the fast entry: reads of objects, word by word.
 
 A path leads through objects. Each of these is *pinned*: a record requires that the one before it
-still leads to the very same object. So whatever is read is one step from an object that is held,
-and a step is a word in memory, an item of a list or dict, or nothing at all where the version of a
-class says that nothing was assigned to it. What is equal but another object is found by the slower
-way, which makes the records anew. What can be read in none of these ways a function of Python looks
-at, behind all other records, which hold once more behind it: other threads may have run meanwhile.
+still leads to the very same object. So every read is one step from an object that is held, and a
+step is a word in memory, an item of a list or dict, or nothing at all where the version of a class
+says that nothing was assigned to it. An equal but other object is found by the slower way, which
+makes the records anew. Guards that can be read in none of these ways are checked by a Python
+function, behind all other records, which hold once more behind it: other threads may have run
+meanwhile.
 """
 
 from __future__ import annotations
@@ -57,11 +58,11 @@ class Records:
     def __init__(self, hold: Callable[[Any], int], asking: list[None]) -> None:
         self.hold, self.asking = hold, asking
         self.pinned: dict[tuple[Any, ...], Any] = {}
-        """What was found at the paths that are pinned, by their keys."""
+        """The objects at the paths that are pinned, by their keys."""
         self.words: dict[int, int] = {}
-        """By address, less that of a cell's content: words in memory that must be as they are."""
+        """By address, relative to a cell's content: words in memory that must be as they are."""
         self.dicts: dict[int, dict[Source, int]] = {}
-        """By a dict's address and by source: what must be in the dict, 0 for nothing."""
+        """By a dict's address and by source: the word required there, 0 for no item."""
         self.within: dict[Source, int] = {}
         """The addresses of the dicts in which sources are."""
         self.places: dict[int, layout.Places | None] = {}
@@ -73,10 +74,10 @@ class Records:
         self.read_by_python: list[tuple[Path, list[Any]]] = []
         """Where inputs are that Python reads, and the lists into which it puts them."""
 
-    # --- what is asked for ----------------------------------------------------------------------
+    # --- guards and state -----------------------------------------------------------------------
 
     def add(self, guard: Guarded) -> None:
-        """Add what a guard requires."""
+        """Add the records that a guard requires."""
         try:
             self._add(guard)
         except (Unreadable, *READING_FAILS):
@@ -118,7 +119,7 @@ class Records:
         return (Words.FROM_CONSTANT, self.hold(found), 0) if source is None else source
 
     def records(self) -> list[Record]:
-        """Return all records: those of a dict together, behind one that knows its version."""
+        """Return all records: the records of a dict together, behind one that knows its version."""
         found: list[Record] = [(Words.FROM_CELL, address, 0, Words.IS_OBJECT, expected)
                                for address, expected in self.words.items()]
         for address, items in self.dicts.items():
@@ -382,7 +383,7 @@ class Records:
     # --- containers -----------------------------------------------------------------------------
 
     def _add_shape(self, x: object, shape: Shape) -> None:
-        """Add what requires a pinned container to have its structure."""
+        """Add the records that require a pinned container to have its structure."""
         if not shape.holds(x):
             raise Unreadable
         if isinstance(x, tuple):
@@ -401,8 +402,8 @@ class Records:
             self.words.update(self._structure(x))
 
     def _structure(self, x: object) -> dict[int, int]:
-        """Return the words that say what is in a container of another kind."""
-        self.hold([x, *x] if type(x) is set else x)  # what is gone leaves its address to others
+        """Return the words that determine the content of a container of another kind."""
+        self.hold([x, *x] if type(x) is set else x)  # a freed object leaves its address to others
         words = layout.structure_words(x)
         if words is None:
             raise Unreadable
@@ -418,7 +419,7 @@ _OF_MEMBERS = {"name": "_name_", "value": "_value_"}
 
 
 def _is_plain(meta: type) -> bool:
-    """Whether attributes of a metaclass's classes are found as those of plain classes are."""
+    """Whether attributes of a metaclass's classes are found like plain classes' attributes."""
     getter: Any = meta.__getattribute__
     return getter is type.__getattribute__
 

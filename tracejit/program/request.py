@@ -18,7 +18,7 @@ __all__ = ["Asked", "Request", "key_of"]
 class Asked(Protocol):
     """A transformed function, as the making of programs sees it.
 
-    transform -- what makes its programs
+    transform -- the transform that makes its programs
     """
 
     transform: Any
@@ -30,8 +30,8 @@ class Asked(Protocol):
 class Request:
     """A call for which a program is needed: the function and its arguments.
 
-    is_actual -- whether the leaves are arguments; where specs stand for them only what is no data
-                 is among the leaves
+    is_actual -- whether the leaves are arguments; where specs stand for them only static values are
+                 among the leaves
     """
 
     function: Asked

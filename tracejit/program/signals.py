@@ -14,11 +14,11 @@ __all__ = ["keeping_signals"]
 
 @contextmanager
 def keeping_signals() -> Iterator[Sequence[BaseException]]:
-    """Raise what a signal handler raises inside, even if something inside took it for a failure.
+    """Raise the errors of signal handlers that run inside, even where code inside caught them.
 
     Handlers run between any two instructions, so that their exceptions may come out of any part of
-    capture or compilation, and be caught there as what that part raises by itself. It yields the
-    list of what they have raised.
+    capture or compilation, and be caught there as that part's own. It yields the list of the errors
+    that handlers have raised.
     """
     noted = _Noted()
     try:
@@ -38,10 +38,10 @@ def keeping_signals() -> Iterator[Sequence[BaseException]]:
 
 
 class _Noted:
-    """The errors that handlers have raised, and which handlers these are.
+    """The errors that handlers have raised, and the handlers that were replaced.
 
-    interrupts -- whether what a handler raises goes on at once; not while handlers are exchanged,
-                  as one that is exchanged by half would stay
+    interrupts -- whether a handler's error goes on at once; not while handlers are exchanged, as
+                  one that is exchanged by half would stay
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class _Noted:
         self.interrupts = False
 
     def take_over(self) -> None:
-        """Let handlers note what they raise; other threads than the first run none."""
+        """Let handlers note the errors that they raise; other threads than the first run none."""
         if threading.current_thread() is not threading.main_thread():
             return
         for number in signal.valid_signals():

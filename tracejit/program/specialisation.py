@@ -36,9 +36,9 @@ class Runner(Protocol):
 class Specialisation:
     """A program that accepts arguments of certain specs, under guards.
 
-    runner -- what carries it out; the fast entry is for compiled code, and not for verify mode,
+    runner -- carries the program out; the fast entry is for compiled code, and not for verify mode,
               nor for programs that print
-    slow   -- what the fast entry calls where the arguments are not as expected
+    slow   -- the function that the fast entry calls where the arguments are not as expected
     """
 
     interface: Interface
@@ -172,7 +172,7 @@ class Specialisation:
     def _outputs(self, values: Sequence[object]) -> list[Any]:
         """Return the outputs for inputs that fit, Python numbers as such.
 
-        What lies on a device stays there.
+        Arrays of a device stay there.
         """
         return [np.asarray(x).item() if weak and not _is_on_device(x) else x
                 for x, weak in zip(self.runner.run(values), self.interface.weak, strict=True)]
@@ -221,10 +221,10 @@ class Specialisation:
     def _words(self, runner: Invocation, following: Callable[..., Any], args: int,
                guards: Sequence[Any], leaves: list[Any], grouping: int,
                facts: Sequence[Fact] = ()) -> np.ndarray | None:
-        """Return the table for the fast entry; None where a call needs more than that can do.
+        """Return the table for the fast entry; None where a call needs more than the entry can do.
 
-        following -- what is called where the arguments are not as expected
-        facts     -- what the entry has to check of the memory of the leaves
+        following -- called where the arguments are not as expected
+        facts     -- the facts about the memory of the leaves that the entry has to check
         """
         outputs = [self._output_record(k, *kind) for k, kind in enumerate(self.interface.outputs)]
         shapes = sum(ndim for _, (_, ndim), _ in self.interface.found)
@@ -290,7 +290,7 @@ class Specialisation:
 
 
 def _dims_of(leaf: tuple[int, ...]) -> int:
-    """Return how many words a leaf adds to those that the plan is made from."""
+    """Return how many words of a leaf the plan is made from."""
     kind = leaf[Words.KIND]
     return leaf[Words.NDIM] if kind == Words.IS_ARRAY else int(kind == Words.IS_INT)
 
@@ -304,7 +304,7 @@ _EASY = {"arrangement": None, "sparse": False, "overlap": False, "writeable": Tr
 
 
 def _with_fact(leaf: tuple[int, ...], fact: Fact, item: int) -> tuple[int, ...]:
-    """Return the record of a leaf with what a fact asks of it."""
+    """Return the record of a leaf with the requirements of a fact."""
     *rest, flags, known = leaf
     if fact.kind == "writeable":
         flags |= Words.WRITEABLE

@@ -16,13 +16,13 @@ __all__ = ["BackwardRequest", "make_request"]
 class BackwardRequest:
     """A recording as slots: numbers for values, in the order in which they are met.
 
-    calls   -- per relevant record: the slots of its operands, those of its results
+    calls   -- per relevant record: the slots of its operands, the slots of its results
     targets -- the slots of the targets; `given` says whether each has a cotangent of its own
     sources -- the slots of the sources; -1 for one that the target cannot depend on
     leaves  -- the slots that no call fills: (slot, dtype or Python type, shape)
     held    -- the slots whose values the tape kept, with these
     numbers -- the slots of Python numbers, with these
-    names, literals -- for the eye: what inputs are called, and numbers that are no inputs
+    names, literals -- for printing: names of inputs, and numbers that are no inputs
     """
 
     records: list[Record]

@@ -1,4 +1,4 @@
-"""The way back over a recording, call by call, from cotangents of targets to those of sources."""
+"""The way back over a recording, call by call: cotangents of targets to cotangents of sources."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def go_back(records: Sequence[Record], kept: list[Sequence[object]], cts: dict[i
             keep: set[int], *, recorded: bool, last: bool) -> None:
     """Carry cotangents back over recorded calls, the last one first.
 
-    kept     -- per call, what its way back reads
-    cts      -- cotangents by the uids of values; those of results give way to those of operands
+    kept     -- per call, the values that its way back reads
+    cts      -- cotangents by the uids of values; results' ones give way to operands' ones
     keep     -- the uids of values whose cotangents stay
-    recorded -- whether other tapes are to record what is computed
-    last     -- whether what a call kept is freed after its turn
+    recorded -- whether other tapes are to record the computations
+    last     -- whether the kept values of a call are freed after its turn
     """
     found: tuple[Any, ...]
     looks = settings().debug_nans

@@ -1,4 +1,4 @@
-"""Calls as keys: two calls of one key are differentiated alike, whatever values they have.
+"""Calls as keys: two calls of one key have the same derivative graph, for any values.
 
 A call is a function, a template with slots in the places of its operands, and the operands.
 """
@@ -37,8 +37,8 @@ class Unrecorded(Exception):
 def describe(x: Any, operands: list[Any], *, loose: bool = False) -> Any:
     """Return the description of an argument of a call, and collect its operands.
 
-    Arrays are operands, known by dtype and shape; numbers and the rest are part of what the call
-    is, unless `loose`: then numbers are operands as well.
+    Arrays are operands, known by dtype and shape; numbers and all other objects are part of the
+    key, unless `loose`: then numbers are operands as well.
     """
     kind = type(x)
     if kind is TapeValue or kind is np.ndarray:

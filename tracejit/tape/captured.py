@@ -29,7 +29,7 @@ __all__ = ["CapturedTape", "in_capture"]
 
 
 class CapturedTape:
-    """The part of the capture that a tape has recorded, and what it watches."""
+    """The part of the capture that a tape has recorded, and the values that it watches."""
 
     def __init__(self, watch_accessed: bool) -> None:
         require_names()
@@ -57,13 +57,13 @@ class CapturedTape:
                              if v not in self.before)
 
     def stop(self) -> None:
-        """Do not record what follows."""
+        """Do not record the equations from here on."""
         self.mark()
         current().watchers.remove(self)
         _share_no_more()
 
     def watch(self, x: Tracer) -> None:
-        """Follow what is computed from a traced value."""
+        """Follow the values that are computed from a traced value."""
         if isinstance(x, StateTracer):
             self._follow(x, x.cell.value)
         else:
@@ -97,7 +97,7 @@ class CapturedTape:
         _share_no_more()
 
     def _active(self) -> tuple[set[Value], frozenset[Value]]:
-        """Return the values that are followed, and those at which that ends."""
+        """Return the values that are followed, and the values at which following ends."""
         eqns = _equations()
         stopped = frozenset(v for eqn in eqns for v in eqn.outputs
                             if v not in self.recorded and v not in self.watched)
@@ -134,7 +134,7 @@ class CapturedTape:
 
     def gradient(self, ys: Sequence[Value], cts: Sequence[Any],
                  sources: Sequence[Tracer]) -> list[list[Any]]:
-        """Append the cotangents of the sources, and return those that there are of each."""
+        """Append the cotangents of the sources, and return for each the ones that exist."""
         self.mark()
         active, stopped = self._active()
         groups = [[v for v in self.values_of(x) if v in active] for x in sources]
@@ -164,7 +164,7 @@ def _summed(group: list[Any], x: Tracer, fill: bool) -> Any:
 
 
 def _share_no_more() -> None:
-    """Let what follows be equations of its own: equal ones from before are not taken for it."""
+    """Let later equations be new ones: earlier equal ones are not taken for them."""
     for scope in current().builder.scopes:
         scope.table.clear()
 

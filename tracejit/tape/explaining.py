@@ -15,9 +15,9 @@ __all__ = ["explain"]
 
 
 def explain(tape: Notes, target: object, source: object) -> str:
-    """Return why the gradient of a target by a source is None, or what leads from one to the other.
+    """Return why the gradient of a target by a source is None, or the path from one to the other.
 
-    Raises `TypeError` for what can be neither.
+    Raises `TypeError` for objects that cannot be either.
     """
     y, x = (_only(z, what) for z, what in ((target, "target"), (source, "source")))
     starts = {x.uid}

@@ -64,7 +64,7 @@ _WARNED: set[np.dtype] = set()
 
 
 def warn_of_integers(dtype: np.dtype, what: str = "watched value") -> None:
-    """Warn, once per dtype, that what is no float has no gradient."""
+    """Warn, once per dtype, that values of other dtypes than float and complex have no gradient."""
     if dtype not in _WARNED:
         _WARNED.add(dtype)
         code, _ = user_line()

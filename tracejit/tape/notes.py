@@ -14,8 +14,8 @@ __all__ = ["Notes", "Record"]
 
 Record = tuple[CallRecipe, Sequence[int], tuple[int, ...], Line, tuple[Any, ...]]
 """A call that a tape noted: its plan; the uid of each operand, 0 for those that are no tape
-values; the uids of the results; where it was made; those operands that are Python numbers. What
-the way back reads, in the order of `plan.reads`, is beside it in the tape's `_saved`."""
+values; the uids of the results; where it was made; the operands that are Python numbers. The
+residuals, in the order of `plan.reads`, are beside it in the tape's `_saved`."""
 
 
 class Notes:
@@ -28,9 +28,9 @@ class Notes:
     def _clear(self) -> None:
         self._used = False
         self._known: set[int] = set()
-        """What the tape follows."""
+        """The values that the tape follows."""
         self._seen: set[int] = set()
-        """What was computed from that and is not followed: integers, ends of gradients."""
+        """Values computed from these and not followed: integers, ends of gradients."""
         self._records: list[Record] = []
         self._saved: list[Sequence[Any]] = []
         self._events: list[Event] = []

@@ -1,4 +1,4 @@
-"""The tapes that record, and what they note besides calls: lines, and where a value was lost."""
+"""The tapes that record, and their notes besides calls: lines, and where a value was lost."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Event:
 
 
 def note_event(x: Any, text: str) -> None:
-    """Let the tapes that know a value note what became of it."""
+    """Let the tapes that know a value note the event that ended its history."""
     for tape in ACTIVE.tapes:
         if x.uid in tape._known:
             tape._events.append(Event(x.uid, text, user_line()))

@@ -1,7 +1,7 @@
 """How calls are differentiated: one plan per kind of call, captured once and used ever after.
 
 A plan comes from the same capture, registry and gradient pass as `@tracejit.grad`: the call is
-captured as a graph, and the reverse sweep over that graph gives what a tape runs on the way back.
+captured as a graph, and the reverse sweep over that graph gives the graph of a tape's way back.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Pattern:
         self.kernels: dict[tuple[int, ...], Any] = {}
 
     def way_back(self, given: tuple[int, ...]) -> tuple[Graph, list[Value], tuple[int, ...]]:
-        """Return the graph from what it reads and cotangents to cotangents; see `adjoint_graph`."""
+        """Return the graph from residuals and cotangents to cotangents; see `adjoint_graph`."""
         if given not in self.ways_back:
             self.ways_back[given] = adjoint_graph(
                 self.capture.graph, self.wrt, given, f"adjoint[{self.name}]", self.capture.guards)
@@ -94,9 +94,9 @@ def _largest(graph: Graph, sizes: dict[Value, int]) -> int:
 
 
 class Adjoint(Inlined):
-    """The way back of a call: from what it reads of the call and cotangents to cotangents.
+    """The way back of a call: from residuals of the call and cotangents to cotangents.
 
-    reads   -- the numbers of what it reads: operands first, then results
+    reads   -- the numbers of the residuals: operands first, then results
     reaches -- the numbers of the operands whose cotangents it gives
     run     -- computes it on NumPy values
     """
@@ -146,9 +146,9 @@ class CallRecipe:
 
     arity     -- how many operands it has
     types     -- dtype (or Python type) and shape of each operand
-    identity  -- what plans share that differ in sizes alone
+    identity  -- the key that plans share which differ in sizes alone
     wrt       -- the operands that the tape follows and whose dtype is differentiable
-    reads     -- what the way back reads: numbers of operands, then of results
+    reads     -- the residuals of the way back: numbers of operands, then of results
     connected -- whether the results depend on any of `wrt`, as far as gradients go
     refusal   -- why there is no way back; asking for it raises `error`
     sized     -- whether numbers among the operands decide on the sizes of results

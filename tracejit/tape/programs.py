@@ -1,9 +1,9 @@
-"""A tape as a program: what it recorded captured again as one function, and its way back compiled.
+"""A tape as a program: its recording captured again as one function, and its way back compiled.
 
 Where a tape's structure repeats, as in training, the way back need not be carried out call by call:
-the recorded calls are captured in order, as a function of what they began with, and the gradient
+the recorded calls are captured in order, as a function of their first operands, and the gradient
 pass appends the backward part, as for `@tracejit.grad`. Of the forward part the tape has the values
-already; what it kept of them are the inputs of the compiled program.
+already; the ones that it kept are the inputs of the compiled program.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class NotCompiled(Exception):
 
 
 def capture_recording(request: BackwardRequest) -> tuple[Capture, dict[int, Atom]]:
-    """Return the recorded calls as one capture, and what stands for each slot."""
+    """Return the recorded calls as one capture, and the atom of each slot."""
     places = [slot for slot, _, _ in request.leaves]
     filled = [slot for _, outs in request.calls for slot in outs]
 
@@ -169,7 +169,7 @@ class Backward:
     def __init__(self, request: BackwardRequest) -> None:
         self.fn = _recorded
         self.places: tuple[list[int], list[int]] | None = None
-        """The slots of what it reads, and of what only tells it sizes."""
+        """The slots of the values that it reads, and of values that only give it sizes."""
         self.reached: list[bool] = []
         self.request: BackwardRequest | None = None
         self.studied: Program | None = self._study(request)

@@ -30,9 +30,9 @@ _TYPES: dict[Any, int] = {}
 """A number for each pair of dtype and shape."""
 
 _SHORTCUTS: dict[Any, tuple[CallRecipe, Callable[[Any], Any], bool, int]] = {}
-"""Plans by function, types of arguments and which of these a tape knows; with what picks from
-arguments and result those that are to be kept, whether some of them must be copied, and the type
-of the result."""
+"""Plans by function, types of arguments and which of these a tape knows; with the function that
+picks the values to keep from arguments and result, whether some must be copied, and the result's
+type."""
 cleared_by(_SHORTCUTS.clear)
 
 _LIMIT = 4096
@@ -173,7 +173,7 @@ def _perform_nested(function: Callable[..., object], args: tuple[object, ...],
 
 def perform_whole(function: Callable[..., object], args: tuple[object, ...],
                   kwargs: dict[str, object]) -> Any:
-    """Carry out a call of users' code; what it does inside no tape sees."""
+    """Carry out a call of users' code; no tape sees the calls inside."""
     args, kwargs = _mapped(args, _present), _mapped(kwargs, _present)
     tapes, ACTIVE.tapes = ACTIVE.tapes, []
     try:
@@ -230,7 +230,7 @@ def _tape_values(x: object) -> list[TapeValue]:
 
 
 def _apart(result: object, arrays: Sequence[np.ndarray]) -> Any:
-    """Return a result with copies of what are users' arrays, or views of them."""
+    """Return a result with copies of the users' arrays in it, or of views of them."""
     if isinstance(result, np.ndarray):
         shared = any(result is a or (result.base is not None and np.may_share_memory(result, a))
                      for a in arrays)

@@ -54,14 +54,14 @@ def gradients(ys: object, xs: object, grad_ys: object = None, name: str = "gradi
     xs                    -- likewise; anything that `ys` were computed from, results included
     grad_ys               -- cotangents of `ys`, None for ones; a list as long as `ys`
     name                  -- the heading of the new equations in the printed program
-    stop_gradients        -- what is taken to be constant, although it may depend on `xs`
+    stop_gradients        -- values taken to be constant, although they may depend on `xs`
     unconnected_gradients -- NONE, or ZERO for zeros where `ys` do not depend on an x
     aggregation_method    -- an `AggregationMethod`
 
     Returns a list with one gradient, or None, per x.
 
     Raises `RuntimeError` outside of a capture, `LookupError` where an operation between has no
-    gradient, `ValueError` for wrong lengths, shapes or dtypes, `TypeError` for what is no traced
+    gradient, `ValueError` for wrong lengths, shapes or dtypes, `TypeError` for any but a traced
     value.
 
     >>> import tracejit
@@ -156,7 +156,7 @@ _SUMS: dict[AggregationMethod, Callable[[list[Any]], Any] | None] = {
 class SymbolicGraph:
     """A program that is built line by line, as in TensorFlow 1, for `gradients` to add to.
 
-    name -- what the printed program is called
+    name -- the name of the printed program
 
     >>> import tracejit
     >>> with tracejit.Graph() as graph:
@@ -206,7 +206,7 @@ class SymbolicGraph:
             return v, tracer_of(v)
 
     def graph(self, fetches: object = ()) -> IRGraph:
-        """Return the program up to what is to be fetched, as it is printed."""
+        """Return the program up to the fetched values, as it is printed."""
         with active(self._trace):
             leaves = [x for x in flatten(fetches)[0] if x is not None]
             outputs = tuple(atom_of(lift(x)) for x in leaves)
@@ -214,7 +214,7 @@ class SymbolicGraph:
         return IRGraph(self.name, (), Block(tuple(self._inputs), eqns, outputs))
 
     def run(self, fetches: object, feed: dict[Any, Any] | None = None) -> Any:
-        """Return the values of what is fetched, in its structure.
+        """Return the fetched values, in the structure of `fetches`.
 
         fetches -- traced values of this program, or a nest of them; None stays None
         feed    -- values for placeholders: {placeholder's name: value}

@@ -33,7 +33,7 @@ __all__ = ["GradientTape", "UnconnectedGradients"]
 
 
 class UnconnectedGradients(Enum):
-    """What the gradient is of a source that the target does not depend on."""
+    """The gradient of a source that the target does not depend on: None or zeros."""
 
     NONE = "none"
     ZERO = "zero"
@@ -94,7 +94,7 @@ class GradientTape(Notes):
         self._recording = False
 
     def watch(self, tensor: object) -> None:
-        """Follow what is computed from a tape value or variable, or a nest of them.
+        """Follow all values computed from a tape value or variable, or a nest of them.
 
         Raises `TypeError` for anything else: NumPy arrays and Python numbers cannot be followed.
         """
@@ -132,7 +132,7 @@ class GradientTape(Notes):
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
-        """Do not record what is computed inside the `with` block.
+        """Do not record the calls inside the `with` block.
 
         Raises `ValueError` if the tape is not recording.
         """
@@ -170,7 +170,7 @@ class GradientTape(Notes):
         unconnected_gradients -- NONE, or ZERO for zeros where a target does not depend on a source
 
         Raises `RuntimeError` at the second call unless the tape is persistent, `LookupError` where
-        something between target and source has no gradient, `TypeError` and `ValueError` for what
+        a call in between has no gradient, `TypeError` and `ValueError` for objects that
         cannot be a target, source or cotangent.
         """
         unconnected = UnconnectedGradients(unconnected_gradients)
@@ -279,7 +279,7 @@ class GradientTape(Notes):
         return found
 
     def _source(self, x: object) -> list[int]:
-        """Return the uids of what a source has been while this tape recorded."""
+        """Return the uids of all states of a source while this tape recorded."""
         if isinstance(x, Variable):
             states = self._variables.get(id(x), (x, [x._state]))[1]
             return [s.uid for s in states]
@@ -302,13 +302,13 @@ class GradientTape(Notes):
 
     def _backward(self, targets: Sequence[TapeValue], given: Sequence[TapeValue | None],
                   sources: Sequence[Sequence[int]], *, last: bool = False) -> list[Any]:
-        """Return the cotangent of each source, or None; what the last time reads is freed."""
+        """Return the cotangent of each source, or None; the last call frees the residuals."""
         if not ACTIVE.tapes:
             grads = self._compiled_backward(targets, given, sources)
             if grads is not None:
                 return grads
         keep = {u for uids in sources for u in uids}
-        eager = bool(ACTIVE.tapes)  # other tapes record what this one computes
+        eager = bool(ACTIVE.tapes)  # other tapes record this one's computations
         cts: dict[int, Any] = {}
         for y, ct in zip(targets, given, strict=True):
             if is_differentiable(y.dtype):
@@ -345,9 +345,9 @@ class GradientTape(Notes):
         self._saved = []
 
     def graph(self, target: object, sources: object) -> Graph:
-        """Return what was recorded as a graph, with the way back from targets to sources.
+        """Return the recording as a graph, with the way back from targets to sources.
 
-        It is what is compiled when the structure repeats, and can be asked for before and after
+        This graph is compiled when the structure repeats, and can be asked for before and after
         `gradient`; its inputs are named after variables, x0, x1, ... otherwise.
         """
         targets = self._targets(target)
@@ -392,7 +392,7 @@ def _unit(y: TapeValue, k: int) -> TapeValue:
 
 
 def _stacked(cts: Sequence[object], shape: tuple[int, ...], x: Any, axis: int = 0) -> Any:
-    """Return cotangents in one array, zeros for those that there are not; None if there is none."""
+    """Return cotangents in one array, zeros for missing ones; None if there is none."""
     if all(ct is None for ct in cts):
         return None
     zeros = np.zeros(np.shape(x), x.dtype)[()]

@@ -1,6 +1,6 @@
-"""Tape values: NumPy arrays and numbers of which tapes know where they came from.
+"""Tape values: NumPy arrays and numbers whose history tapes know.
 
-A tape value never changes. What is done with it is done by NumPy at once; a tape that knows one of
+A tape value never changes. Operations on it are done by NumPy at once; a tape that knows one of
 the operands notes the call (`tracejit.tape.recording`).
 """
 
@@ -128,7 +128,7 @@ class Operand(Recorded):
             return True
         return _perform(operator.ne, (self, other))
 
-    # --- what a subclass gives ------------------------------------------------------------------
+    # --- defined by subclasses ------------------------------------------------------------------
 
     _data: Any
     """The present NumPy value."""
@@ -177,7 +177,7 @@ class Operand(Recorded):
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}; "
                              ".numpy() gives the NumPy value")
 
-    # --- what arrays do -------------------------------------------------------------------------
+    # --- operations of arrays -------------------------------------------------------------------
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -330,12 +330,12 @@ def unwrap(x: object) -> Any:
 
 
 def constant(value: object, dtype: npt.DTypeLike | None = None) -> TapeValue:
-    """Return a tape value: what a `GradientTape` can watch.
+    """Return a tape value, which a `GradientTape` can watch.
 
     value -- an array, a number, or nested lists of numbers; it is copied
     dtype -- of the result, if it is not to be NumPy's own choice (float64 for Python floats)
 
-    Raises `TypeError` for what is no number.
+    Raises `TypeError` for anything but numbers.
 
     >>> import tracejit
     >>> x = tracejit.constant([1.0, 2.0])

@@ -23,7 +23,7 @@ class Variable(Operand, State):
 
     value     -- an array, a number, or nested lists of numbers; it is copied
     trainable -- whether tapes watch it of themselves
-    name      -- what it is called in messages; "Variable" if None
+    name      -- its name in messages; "Variable" if None
     dtype     -- if it is not to be NumPy's own choice
 
     It acts like an array; shape and dtype never change.
@@ -139,7 +139,7 @@ class Variable(Operand, State):
 
 
 def _noted(variable: Variable, value: object) -> Any:
-    """Return the NumPy value of what is assigned; tapes note that its history ends here."""
+    """Return the NumPy value of an assignment; tapes note that the value's history ends here."""
     if isinstance(value, Operand):
         note_event(value._state_read(), f"it was assigned to the variable {variable.name!r}, "
                                         "whose state ends gradients")
@@ -147,7 +147,7 @@ def _noted(variable: Variable, value: object) -> Any:
 
 
 class Module:
-    """An object that knows its variables: its attributes', and those of modules in them.
+    """An object that knows its variables: its attributes', and the variables of modules in them.
 
     >>> import numpy as np, tracejit
     >>> class Dense(tracejit.Module):
@@ -172,7 +172,7 @@ class Module:
 
     @property
     def submodules(self) -> tuple[Module, ...]:
-        """Return the modules among the attributes, and those in them."""
+        """Return the modules among the attributes, and the modules in these."""
         return tuple(m for m in _modules_in(self, set()) if m is not self)
 
 

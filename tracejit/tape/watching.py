@@ -28,7 +28,7 @@ __all__ = ["require_finite_cotangents"]
 
 @dataclass(frozen=True, slots=True)
 class _UserLine:
-    """A line of a user's code, as what is raised there needs it."""
+    """A line of a user's code, in the form that errors raised there need."""
 
     line: Line
 

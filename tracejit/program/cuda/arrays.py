@@ -25,7 +25,7 @@ CUDA = 2
 
 
 class DeviceArray:
-    """An array in the memory of a device, in C order: what calls with `target="cuda"` return.
+    """An array in the memory of a device, in C order: the result of calls with `target="cuda"`.
 
     It has no arithmetic of its own: functions with `target="cuda"` take it, as do CuPy, PyTorch
     (`torch.from_dlpack`) and Numba (`cuda.as_cuda_array`), all without a copy. A call returns it
@@ -34,7 +34,7 @@ class DeviceArray:
 
     shape, dtype -- as NumPy's
     address      -- where the first element lies
-    device       -- what it lies on
+    device       -- the device that it lies on
     stream       -- the stream after whose work so far its elements are there; None: they are
     """
 
@@ -131,7 +131,7 @@ class DeviceArray:
             self.device.order(self.stream.handle, stream)
 
     def used_on(self, stream: int) -> None:
-        """Let what follows on the array's own stream wait for a stream that uses the elements."""
+        """Let later work on the array's own stream wait for a stream that uses the elements."""
         if self.stream is not None and self.stream.handle != stream:
             self.device.order(stream, self.stream.handle)
 

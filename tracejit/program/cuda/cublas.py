@@ -65,10 +65,10 @@ class Cublas:
                 device: int = 0) -> bool:
         """Write C[batch, m, n] = op(A)[batch, m, k] op(B)[batch, k, n]; return whether it can.
 
-        a, b, c -- arrays of a device, elements in a row; op transposes where it is said so
+        a, b, c -- arrays of a device, elements in a row; op transposes where `is_..._t` says so
         stream  -- the address of the stream on which it is done, 0 for the default one
 
-        It leaves what has no elements, or too many, to others. The library's default mode keeps
+        It leaves empty products, and too large ones, to others. The library's default mode keeps
         float32 as precise as it is.
         """
         if min(batch, m, n, k) == 0 or max(batch, m, n, k) > MAX_SIZE:

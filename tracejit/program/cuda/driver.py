@@ -57,7 +57,7 @@ class Driver:
                               "without a device: .trace(...).lower().source and .ptx()")
 
     def call(self, name: str, *args: Any) -> Any:
-        """Call the driver; return what it gives besides the status."""
+        """Call the driver; return its result besides the status."""
         status, *found = getattr(self.api, name)(*args)
         if int(status):
             raise self.error(name, status)
@@ -110,7 +110,7 @@ class RealDevice:
         self._own_stream: Any = None
 
     def _new_pool(self) -> Any:
-        """Return a pool for memory, which keeps what is given back for the next call."""
+        """Return a pool for memory, which keeps freed memory for the next call."""
         api = self.api
         wanted = api.CUmemPoolProps()
         wanted.allocType = api.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
@@ -198,7 +198,7 @@ class RealDevice:
         self.api.cuGraphExecDestroy(graph)
 
     def replay(self, graph: Resource, stream: int) -> None:
-        """Launch what was captured."""
+        """Launch a captured graph."""
         self.call("cuGraphLaunch", graph.handle, stream)
 
     # --- memory -----------------------------------------------------------------------------------
@@ -303,7 +303,7 @@ def linked(ptx: str, capability: tuple[int, int]) -> bytes:
     options = LinkerOptions(arch=f"sm_{major}{minor}")
     try:
         made = Linker(ObjectCode.from_ptx(ptx.encode()), options=options).link("cubin")
-    except Exception as e:  # whatever it is: the driver cannot read the PTX either
+    except Exception as e:  # of any kind: the driver cannot read the PTX either
         raise DeviceError("the driver is older than the compiler of numba-cuda, and cannot read "
                           "its PTX. Update the driver, or pip install nvidia-nvjitlink, which "
                           f"makes machine code of it ({e})") from None

@@ -23,7 +23,7 @@ from tracejit.program.cuda.workspace import PARTS, Workspace
 __all__ = ["DIMS", "NUMBERS", "Host", "Stopped"]
 
 MAX_BLOCKS = 8192
-"""Of a grid; its threads stride over what is left."""
+"""Of a grid; its threads stride over the other iterations."""
 ROOMS = 1024
 """Blocks of a grid whose threads have memory of their own."""
 
@@ -39,7 +39,7 @@ def _imod(a: int, b: int) -> int:
 
 
 DIMS: dict[str, Any] = {"imax": max, "imin": min, "idiv": _idiv, "imod": _imod}
-"""What dims are made of, as plans have them."""
+"""The functions of dims in the source of plans."""
 
 NUMBERS = {"inf": math.inf, "nan": math.nan}
 """The numbers that source for the host has names for."""
@@ -50,7 +50,7 @@ class Stopped(Exception):
 
 
 class Host:
-    """The `run` of `launch(run, ctx, ...)`: what emitted code asks of the host in one sequence.
+    """The `run` of `launch(run, ctx, ...)`: the host's part of one sequence of launches.
 
     stream   -- the handle of the stream that kernels are launched on
     launches -- how many there were

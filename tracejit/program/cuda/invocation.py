@@ -56,7 +56,7 @@ class DeviceInvocation:
         self._launch: Any = None
         self._plan: Any = None
 
-    # --- what is made once ------------------------------------------------------------------------
+    # --- made once --------------------------------------------------------------------------------
 
     def fits(self, values: Sequence[object]) -> bool:
         """Return whether shapes, sizes and ints are such that the program holds for them."""
@@ -127,7 +127,7 @@ class DeviceInvocation:
             try:
                 return self._run(device, values)
             except OutOfMemory:
-                pass  # with the exception goes what the call had allocated
+                pass  # with the exception goes the memory that the call had allocated
             release_kept(device)
             try:
                 return self._run(device, values)
@@ -151,7 +151,7 @@ class DeviceInvocation:
 
 
 class _LaunchedCall:
-    """One call: its arrays, and what it copies and waits for."""
+    """One call: its arrays, its copies, and the work that it waits for."""
 
     def __init__(self, program: DeviceInvocation, workspace: Workspace, plan: Planned,
                  layout: ArenaLayout, values: Sequence[object]) -> None:
@@ -164,7 +164,7 @@ class _LaunchedCall:
         self.held: list[Resource] = []
         """Memory of this call alone."""
         self.sources: list[np.ndarray] = []
-        """What is copied to the device, which has to stay as it is until then."""
+        """Arrays copied to the device, which have to stay as they are until then."""
         self.arguments: dict[str, Any] = dict(workspace.spans(layout))
         self.arguments.update(zip(device.sizes, sizes, strict=True))
         self.arguments.update((f"logcap{k}", n) for k, n in enumerate(program.capacities))
@@ -216,7 +216,7 @@ class _LaunchedCall:
         return self._needed() if self.program.can_fail else []
 
     def _finish(self) -> None:
-        """Copy out what was asked for, and wait for it."""
+        """Copy the results out to the host, and wait for them."""
         for x in self.given:
             x.used_on(self.stream)
         self.host = [np.empty(shape, span.dtype) if memory is not None and not self.stays else None

@@ -60,7 +60,7 @@ class Device(Protocol):
         """Return the launches on a stream as one captured sequence; None where there is none."""
 
     def replay(self, graph: Resource, stream: int) -> None:
-        """Launch what was captured."""
+        """Launch a captured graph."""
 
     def allocate(self, nbytes: int, stream: Stream) -> Resource:
         """Return memory, which goes back in the order of the stream; or raise `OutOfMemory`."""

@@ -22,9 +22,9 @@ __all__ = ["Simulated", "Simulator", "run_kernel", "simulated_interface"]
 ALIGNMENT = 256
 """Bytes, as the driver's memory has it."""
 UNSET = 0xFF
-"""What fresh memory holds: NaN, as floats."""
+"""The bytes of fresh memory: NaN, as floats."""
 _ONE_AT_A_TIME = threading.RLock()
-"""The simulator runs one kernel at a time: it changes what names of the kernel's module mean."""
+"""The simulator runs one kernel at a time: it rebinds names of the kernel's module."""
 
 
 class Simulated:
@@ -35,7 +35,7 @@ class Simulated:
     def __init__(self) -> None:
         self._blocks: dict[int, np.ndarray] = {}
         self._recorded: dict[int, list[Callable[[], object]]] = {}
-        """Per stream that is captured, what was launched on it."""
+        """Per stream that is captured, the launches on it."""
 
     # --- kernels ----------------------------------------------------------------------------------
 
@@ -73,7 +73,7 @@ class Simulated:
         return Resource(actions, list.clear)
 
     def replay(self, graph: Resource, stream: int) -> None:
-        """Launch what was captured."""
+        """Launch a captured graph."""
         for action in graph.handle:
             action()
 

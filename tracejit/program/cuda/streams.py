@@ -43,10 +43,10 @@ def current_stream() -> Stream:
 def stream(given: object) -> Iterator[None]:
     """Let calls of functions with `target="cuda"` run on a stream of the caller's.
 
-    given -- a stream of CuPy, PyTorch, Numba or cuda.core, or whatever has `__cuda_stream__`; or
+    given -- a stream of CuPy, PyTorch, Numba or cuda.core, or an object with `__cuda_stream__`; or
              the handle of one, an int, which the caller keeps alive as long as results are there
 
-    It holds in this thread, until the block ends. Raises `TypeError` for what is no stream.
+    It holds in this thread, until the block ends. Raises `TypeError` for anything else.
 
     >>> import tracejit
     >>> with tracejit.stream(0):  # the legacy default stream

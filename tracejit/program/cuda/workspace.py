@@ -102,7 +102,7 @@ class Workspace:
         """Return the arrays of a layout, in the block that is kept."""
         if self._block is None or self._block.nbytes < layout.nbytes:
             self._forget()
-            self._block = None  # what was there goes before more is asked for
+            self._block = None  # the old block goes before more is asked for
             self._block = self.device.allocate(layout.nbytes, self.stream)
             self.device.clear(self._block.handle, layout.head, self.stream.handle)
         found = self._spans.get(layout)
@@ -134,7 +134,7 @@ class Workspace:
         self._block = None
 
     def _forget(self) -> None:
-        """Forget what has addresses of memory that goes."""
+        """Forget the sequences and spans that name addresses of freed memory."""
         self._known.clear()
         self._spans.clear()
 
@@ -143,8 +143,8 @@ class Workspace:
     def launch(self, key: object, launches: Callable[[int], int]) -> None:
         """Launch a sequence: as captured, where it is the same as before.
 
-        key      -- what it depends on: addresses and numbers; None: it cannot be captured
-        launches -- launches it on a stream, and returns how many launches that were
+        key      -- the addresses and numbers that it depends on; None: it cannot be captured
+        launches -- launches it on a stream, and returns the number of launches
 
         The first time it is launched one by one, the second time captured.
         """
@@ -168,7 +168,7 @@ def release_kept(device: Device) -> None:
 
 
 def release_all() -> None:
-    """Give back what programs keep on any device."""
+    """Give back the memory that programs keep on any device."""
     _release(list(_WORKSPACES))
 
 
