@@ -12,7 +12,7 @@ __all__ = ["CodeBlock", "Element", "Line", "Paragraph", "Picture", "Role", "Sect
            "TableRow", "code_of", "count_text", "table_of"]
 
 Role = str
-"""What a row or line is a part of: one of "", "forward", "backward", "pruned", "added", "removed".
+"""The part that a row or line belongs to: "", "forward", "backward", "pruned", "added", "removed".
 
 Renderers tell roles apart by a mark and a word as well as by colour.
 """
@@ -30,9 +30,9 @@ class TableRow:
     """A row of a table.
 
     cells  -- a text per column
-    role   -- what it is a part of
+    role   -- the part of the program that it belongs to
     depth  -- how far the first cell is indented: the regions that it is in
-    anchor -- what links lead here, unique in the report
+    anchor -- the target of links to it, unique in the report
     link   -- the anchor that its cell in the table's column for links leads to
     """
 
@@ -45,8 +45,10 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under headings. Columns named in `code` are set in a fixed width, those in `numbers`
-    to the right; cells of the column `linked` lead to what their rows are linked to.
+    """Rows under headings.
+
+    Columns named in `code` are set in a fixed width, columns in `numbers` to the right; cells of
+    the column `linked` lead to the targets of their rows' links.
     """
 
     columns: tuple[str, ...]
@@ -75,7 +77,7 @@ class CodeBlock:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An SVG image, and what stands for it in text."""
+    """An SVG image, and its substitute in text."""
 
     svg: str
     text: str
@@ -86,7 +88,7 @@ class Section:
     """Elements under a title.
 
     name    -- the section's name in the report: `report["loops"]`
-    summary -- what is said beside the title, seen when it is folded, too
+    summary -- a text beside the title, seen when it is folded, too
     is_open -- whether it begins unfolded
     """
 

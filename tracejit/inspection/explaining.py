@@ -1,4 +1,4 @@
-"""`tracejit.explain`: what happens to a function, where time and memory go, in sentences."""
+"""`tracejit.explain`: captured code, derivatives, time and memory of a function, in sentences."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from tracejit.runtime.function import Function
 __all__ = ["explain"]
 
 CALL_FLOPS = 20
-"""What a call of a function such as `exp` is taken for where work is compared, in flops."""
+"""The flops for which a call of a function such as `exp` counts where work is compared."""
 
 
 def explain(fn: Function, /, *args: object, **kwargs: object) -> Report:
-    """Return a page of plain sentences about what happens to a function.
+    """Return a page of plain sentences about the program that is made of a function.
 
     fn           -- a transformed function, `tracejit.grad(f)` for instance
     args, kwargs -- arguments of a call, which give numbers; or texts for them, "f64[n, 3]", which
                     give formulas
 
     Print it, or let a notebook show it. Raises `TypeError` for a function that is not transformed,
-    and what a call would raise.
+    and the errors of a call.
 
     >>> import numpy as np, tracejit
     >>> def decay(x, rate):
@@ -59,7 +59,7 @@ def _section(title: str, name: str, sentences: Sequence[str]) -> Callable[[], Se
     return lambda: Section(title, name, [Paragraph(s) for s in sentences], is_open=True)
 
 
-# --- what it is ---------------------------------------------------------------------------------
+# --- identity -----------------------------------------------------------------------------------
 
 
 def _identity(subject: Subject) -> list[str]:
@@ -80,7 +80,7 @@ def _and(parts: Sequence[str]) -> str:
     return f"{', '.join(parts[:-1])}, and {parts[-1]}" if len(parts) > 2 else " and ".join(parts)
 
 
-# --- what happens -------------------------------------------------------------------------------
+# --- steps --------------------------------------------------------------------------------------
 
 
 def _steps(subject: Subject) -> list[str]:
@@ -247,4 +247,4 @@ SAYING: tuple[tuple[str, str, Callable[[Subject], list[str]]], ...] = (
     ("memory", "Where its memory goes", _memory),
     ("further", "To see more", _further),
 )
-"""The sections of an explanation: name, title, and what says the sentences."""
+"""The sections of an explanation: name, title, and the function that makes the sentences."""

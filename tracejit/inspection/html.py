@@ -86,8 +86,8 @@ def _anchors(elements: Sequence[Element]) -> Iterator[str]:
 class _HtmlWriter:
     """Writes elements; links that lead nowhere are left out.
 
-    key     -- what anchors begin with in the document
-    anchors -- those that there are
+    key     -- the prefix of anchors in the document
+    anchors -- the anchors that there are
     """
 
     def __init__(self, key: str, anchors: set[str]) -> None:
@@ -148,7 +148,7 @@ class _HtmlWriter:
 
 
 def _marked(text: str) -> str:
-    """Return text with what stands between backticks as code."""
+    """Return text with the parts between backticks as code."""
     return re.sub(r"`([^`]*)`", r"<code>\1</code>", text)
 
 

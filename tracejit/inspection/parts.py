@@ -1,4 +1,4 @@
-"""The parts of a report in their order: what makes each, from which stage on."""
+"""The parts of a report in their order: the maker of each, and the first stage that has it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ PARTS: tuple[tuple[str, str, Callable[[Subject, int], Section], bool], ...] = (
     ("resources", "device", resources_section, False),
     ("ptx", "device", ptx_section, False),
 )
-"""The name of each, the stage that it needs, what makes it, and whether it is shown unasked."""
+"""The name of each, the stage that it needs, its maker, and whether it is shown unasked."""
 
 
 def parts_of(subject: Subject, limit: int) -> dict[str, ReportPart]:

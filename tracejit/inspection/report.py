@@ -24,14 +24,14 @@ Part = Callable[[], Section]
 
 
 class Report:
-    """What there is to know about a program, in parts; each is made when it is looked at.
+    """The facts about a program, in parts; each is made when it is looked at.
 
     `print(report)` shows the parts as text and a notebook shows them as HTML; `report.show()`
     prints them in colours where rich is installed; `report["stored"]` is that part alone.
 
     title -- of the page that `to_html` writes
     parts -- all parts by name
-    names -- those that are shown
+    names -- the parts that are shown
     """
 
     names: tuple[str, ...]
@@ -58,7 +58,7 @@ class Report:
         return Report(self.title, self._parts, names, is_selection=True)
 
     def elements(self) -> list[Element]:
-        """Return the parts that are shown, and what others there are."""
+        """Return the parts that are shown, and the names of the others."""
         found: list[Element] = [replace(self._parts[name](), is_open=True) if self._is_selection
                                 else self._parts[name]() for name in self.names]
         rest = [name for name in self._parts if name not in self.names]
@@ -92,9 +92,9 @@ class Report:
 
 def report_of(shown: Graph | Traced | Lowered | DeviceLowered | Compiled | DeviceCompiled
               | Function, limit: int) -> Report:
-    """Return the report of a program: all parts, of which those that cost time are not shown.
+    """Return the report of a program: all parts, of which the ones that cost time are not shown.
 
-    Of a transformed function it is that of the newest specialisation, with a list of all of them.
+    Of a transformed function it is the newest specialisation's, with a list of all of them.
     """
     if isinstance(shown, Function):
         return _report_of_function(shown, limit)

@@ -30,11 +30,11 @@ class Subject:
                  | DeviceCompiled) -> None:
         self.compiled = shown if isinstance(shown, Compiled) else None
         self.made = shown if isinstance(shown, (Compiled, DeviceCompiled)) else None
-        """What can be called, on this machine or on a device."""
+        """The compiled program, for this machine or a device."""
         self.lowered = shown.lowered if isinstance(shown, (Compiled, DeviceCompiled)) else (
             shown if isinstance(shown, (Lowered, DeviceLowered)) else None)
         self.native = self.lowered if isinstance(self.lowered, Lowered) else None
-        """What was lowered for this machine, and not for a device."""
+        """The program lowered for this machine, not for a device."""
         self.device = self.lowered if isinstance(self.lowered, DeviceLowered) else None
         self.traced = self.lowered.traced if self.lowered is not None else (
             shown if isinstance(shown, Traced) else None)
@@ -53,7 +53,7 @@ class Subject:
 
     @functools.cached_property
     def eqns(self) -> list[Eqn]:
-        """Return every equation, those of regions included."""
+        """Return every equation, also in regions."""
         return list(all_eqns(self.graph.block))
 
     @functools.cached_property
@@ -68,12 +68,12 @@ class Subject:
 
     @functools.cached_property
     def reasons(self) -> dict[Value, str]:
-        """Return why there is no backward part of what makes a value, by values before passes."""
+        """Return why the equation of a value has no backward part, by values before passes."""
         return {v: why for eqn, why in self.graph.reasons for v in eqn.outputs}
 
     @functools.cached_property
     def reasons_by_eqn(self) -> dict[Eqn, str]:
-        """Return why equations of what was differentiated have no backward part."""
+        """Return why equations of the differentiated block have no backward part."""
         return dict(self.graph.reasons)
 
     @functools.cached_property
@@ -128,7 +128,7 @@ def applied_text(eqn: Eqn, names: Names) -> str:
 
 
 def origins(v: Value) -> Iterator[Value]:
-    """Yield a value, and those that it stands for since passes have rebuilt the graph."""
+    """Yield a value, and the values that it stands for since passes have rebuilt the graph."""
     seen: Value | None = v
     while seen is not None:
         yield seen

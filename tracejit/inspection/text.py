@@ -20,7 +20,7 @@ from tracejit.inspection.elements import (
 __all__ = ["print_colours", "render_text"]
 
 Styled = tuple[str, Role]
-"""A line, and what it is a part of; "title" for titles."""
+"""A line, and the part that it belongs to; "title" for titles."""
 
 WIDTH = 100
 WIDEST_CELL = 72

@@ -1,6 +1,6 @@
 """The flops and traffic of a graph, as formulas in its sizes: flops, calls, bytes.
 
-`costs_of(graph)` adds up equations. What is counted:
+`costs_of(graph)` adds up equations. It counts:
 
 - *flops*: `+ - * /`, negation, comparison, the larger of two and rounding are one each, on floats;
   on complex numbers they count as the operations on floats that they are made of, on integers and
@@ -71,9 +71,9 @@ class Costs:
     """The costs of a graph as dims.
 
     calls    -- by function, how often it is called
-    names    -- what sizes, and counts that are not known beforehand, are called
-    unknowns -- per count that is not known beforehand, its name and what it counts
-    notes    -- what was counted roughly, and where
+    names    -- the names of sizes, and of counts that are not known beforehand
+    unknowns -- per count that is not known beforehand, its name and its description
+    notes    -- rough counts, and where
     """
 
     flops: Dim
@@ -247,7 +247,7 @@ class _Counter:
         return first
 
     def over(self, d: Dim, index: Value, lo: Dim, hi: Dim, eqn: Eqn) -> Dim:
-        """Return the sum of what iterations cost."""
+        """Return the sum of the costs of iterations."""
         is_count = any(hi - v.dim in (0, 1) for v in dim_values(hi))
         total, is_exact = summed(d, index, lo, hi if is_count else maximum(hi, lo))
         if not is_exact:
@@ -257,7 +257,7 @@ class _Counter:
     # --- equations ------------------------------------------------------------------------------
 
     def flops(self, eqn: Eqn, elements: Dim) -> Dim:
-        """Return the operations of what combines elements."""
+        """Return the operations of folds and contractions, and of additions to elements."""
         how = eqn.op.lowering
         weight = 2 if _is_complex(eqn.inputs) else 1
         if isinstance(how, (Reduce, Argument, Running)):
@@ -289,7 +289,7 @@ class _Counter:
         return _sum([*reads, *(_bytes(v) for v in eqn.outputs if _is_array(v))])
 
     def read(self, a: Atom) -> Dim:
-        """Return the bytes of an operand: what views repeat is read once, numbers are no memory."""
+        """Return the bytes of an operand: repeats of views are read once, numbers are no memory."""
         if not _is_array(a):
             return 0
         least = _bytes(a)

@@ -1,4 +1,4 @@
-"""Which floating-point operations scalar code stands for: what its operators and calls cost.
+"""The floating-point operations that scalar code stands for: the costs of its operators and calls.
 
 Used on the templates of the registry and on Loop IR alike.
 """

@@ -65,13 +65,13 @@ class AsmLoop:
     latch: int
 
     def instructions(self) -> Iterator[Instruction]:
-        """Yield its instructions, those of the loops inside included."""
+        """Yield its instructions, with the instructions of the loops inside."""
         yield from self.own.instructions
         for loop in self.inner:
             yield from loop.instructions()
 
     def all_loops(self) -> Iterator[AsmLoop]:
-        """Yield this loop and those inside."""
+        """Yield this loop and the loops inside."""
         yield self
         for loop in self.inner:
             yield from loop.all_loops()
@@ -95,7 +95,7 @@ class Assembly:
         self.loops = _Loops(self, after).among(set(range(len(self.blocks))))
 
     def code(self, instructions: Iterable[Instruction]) -> Code:
-        """Return some of the instructions with what they call."""
+        """Return some of the instructions with the functions they call."""
         kept = tuple(instructions)
         return Code(kept, tuple(self.called[id(i)] for i in kept if id(i) in self.called))
 
@@ -160,7 +160,7 @@ class _Loops:
                 self.before[j].append(k)
 
     def among(self, nodes: set[int]) -> list[AsmLoop]:
-        """Return the loops among some blocks: those from which paths lead back to themselves."""
+        """Return the loops among some blocks: blocks from which paths lead back to themselves."""
         parts = sorted(_components(nodes, self.after), key=min)
         return [self._loop(part) for part in parts
                 if len(part) > 1 or any(k in self.after[k] for k in part)]

@@ -19,7 +19,7 @@ _NAMES |= {name: f"r{stem}" for stem in ("si", "di", "bp", "sp")
            for name in (f"r{stem}", f"e{stem}", stem, f"{stem}l")}
 _NAMES |= {f"r{k}{part}": f"r{k}" for k in range(8, 32) for part in ("", "d", "w", "b")}
 _OVERWRITTEN = ("rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11")
-"""What a call may leave in another state, by the System V ABI; division and the like, less."""
+"""Registers that a call may overwrite, by the System V ABI; division and the like, fewer."""
 
 _IMPLICIT = re.compile(r"i?(?:mul|div)[bwlq]|c[wld][td]o?q?|rep\w*|xchg.*|cpuid|cmpxchg.*")
 
@@ -50,7 +50,7 @@ def called_functions(blocks: Sequence[Sequence[Instruction]],
 
 
 def _follow(i: Instruction, state: State, called: dict[int, str]) -> None:
-    """Bring what is known to behind an instruction."""
+    """Update the functions known at places by an instruction; note the function of a call."""
     if i.mnemonic.startswith("call"):
         (target,) = i.operands
         is_direct = not target.startswith("*")

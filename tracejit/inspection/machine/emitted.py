@@ -1,4 +1,4 @@
-"""The loops of the emitted source: their lines, what they are for, and the equations in them."""
+"""The loops of the emitted source: their lines, their roles, and the equations in them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def emitted_loops(kernel: Kernel) -> list[EmittedLoop]:
 
 
 def labels_of(nodes: Sequence[Node]) -> Iterator[str]:
-    """Yield the labels of the equations that nodes carry out, those inside included."""
+    """Yield the labels of the equations that nodes carry out, also nodes inside of them."""
     return (f"%{label}" for node in every_node(nodes) for label in node.origin.labels)
 
 

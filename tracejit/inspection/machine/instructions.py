@@ -1,4 +1,4 @@
-"""Instructions of x86-64 assembly as LLVM prints it: what each reads, writes and computes on."""
+"""Instructions of x86-64 assembly as LLVM prints it: reads, writes and computation of each."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ __all__ = ["NestEquation", "NestFacts", "NestLoop", "NestReader", "Unfused", "ne
 
 
 AT_ONCE = "used at once"
-"""What becomes of an element that is in no memory."""
+"""The use of an element that is in no memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class NestEquation:
 
     label  -- its first result in the printed graph, `%3`
     op     -- the name of its op; "copy" where an array is copied
-    result -- what becomes of an element: put in a buffer, summed, or used at once
+    result -- the use of an element: put in a buffer, summed, or used at once
     site   -- the user's statement
     role   -- "forward", "backward", or "" for a copy
     """
@@ -45,18 +45,17 @@ class NestEquation:
 
 @dataclass(frozen=True, slots=True)
 class NestLoop:
-    """A loop over elements: its extent in the sizes, and what is in it, in order."""
+    """A loop over elements: its extent in the sizes, and its parts, in order."""
 
     extent: str
     parts: tuple[NestLoop | NestEquation, ...]
 
     def roles(self) -> set[str]:
-        """Return the roles of its equations, but for what is used at once: that may be here again.
-        """
+        """Return the roles of its equations, but not of ones used at once: they may be repeated."""
         return {e.role for e in self.equations() if e.result != AT_ONCE} - {""}
 
     def equations(self) -> Iterator[NestEquation]:
-        """Yield the equations of this loop and of those inside."""
+        """Yield the equations of this loop and of the loops inside."""
         for part in self.parts:
             yield from part.equations() if isinstance(part, NestLoop) else (part,)
 
@@ -141,7 +140,7 @@ class NestReader:
         self.placed = [p for p in kernel.nests if p.nest in self.loops or (
             p.nest.is_tiny() and any(self._statement_label(s) in named
                                      for s in p.nest.statements()))]
-        """The nests of the source; what nothing reads was dropped."""
+        """The nests of the source; unread ones were dropped."""
         self.stored = set(_stored(kernel.nodes))
         self.named = {b.name for b in (*kernel.inputs, *kernel.outputs)} | self.stored
         self.number: dict[Nest | Statement, int] = {}
@@ -162,7 +161,7 @@ class NestReader:
         return NestFacts(number, inside, self._loop(nest), lines)
 
     def _loop(self, nest: Nest) -> NestLoop:
-        """Return a loop; its equations are those of its statements and what these use at once."""
+        """Return a loop; its equations are its statements', and ones that these use at once."""
         own: dict[str, NestEquation] = {}
         inner = {label for part in nest.body if isinstance(part, Nest) for label in self._in(part)}
         for label in self._in(nest):
@@ -223,7 +222,7 @@ class NestReader:
     # --- why not one nest -----------------------------------------------------------------------
 
     def unfused(self) -> list[Unfused]:
-        """Return the statements apart, without those that were dropped."""
+        """Return the statements apart, without dropped ones."""
         return [self._unfused(a) for a in self.kernel.apart
                 if a.statement in self.number and a.nest in self.number]
 

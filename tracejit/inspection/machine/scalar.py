@@ -67,7 +67,7 @@ def _of_calls(calls: Sequence[str], strict: bool) -> Iterator[str]:
 
 
 def _has_variant(name: str) -> bool:
-    name = name.replace("sincos", "sin")  # what LLVM makes of a sine and a cosine
+    name = name.replace("sincos", "sin")  # LLVM's merge of a sine and a cosine
     return any(variants(name, bits, arity, host_widths()) for bits in (32, 64) for arity in (1, 2))
 
 
@@ -95,7 +95,7 @@ def _is_sum(name: str, step: Expression) -> bool:
 
 
 def _is_counted(name: str, step: Expression) -> bool:
-    """Whether a scalar changes by one other, or is what a Log has."""
+    """Whether a scalar changes by one other, or is a Log's memory or capacity."""
     if isinstance(step, Call):
         return step.fn.name in ("log_base", "log_capacity")
     return isinstance(step, Bin) and step.op in "+-" and _is_scalar(name, step.a) and (

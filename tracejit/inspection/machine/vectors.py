@@ -23,7 +23,7 @@ __all__ = ["LoopCode", "VectorFacts", "can_be_read", "vector_facts"]
 class LoopCode:
     """The machine code of a loop, or of one of its versions: on vectors, or for the rest.
 
-    shape     -- what it computes on, "4 x f64", or "" where it is scalar
+    shape     -- the vectors that it computes on, "4 x f64", or "" where it is scalar
     functions -- the vector functions that it calls, each once
     calls     -- the other functions; "" is one that is not known
     loads, stores, spills -- how many instructions of one pass read memory, write there, or read and
@@ -47,8 +47,8 @@ class VectorFacts:
     A loop around one that runs once, and is gone, counts as innermost.
 
     verdict  -- "vectorised", "scalar", "around loops", "a call" (of memset, say), or "gone"
-    versions -- its code, the widest vectors first; without that of the loops inside
-    reasons  -- where it is scalar, what keeps it from being vectorised, as far as that is known
+    versions -- its code, the widest vectors first; without the code of the loops inside
+    reasons  -- where it is scalar, why it is not vectorised, as far as that is known
     """
 
     loop: EmittedLoop
@@ -63,9 +63,9 @@ def can_be_read() -> bool:
 
 
 def vector_facts(compiled: Compiled) -> list[VectorFacts]:
-    """Return what became of each loop of a program's emitted source, in its order.
+    """Return the machine code of each loop of a program's emitted source, in its order.
 
-    The program is compiled again with a table of lines; its instructions are those that run.
+    The program is compiled again with a table of lines; its instructions are the same.
     Raises `NotImplementedError` where the machine code is not x86-64.
     """
     if not can_be_read():
@@ -79,7 +79,7 @@ def vector_facts(compiled: Compiled) -> list[VectorFacts]:
 
 def _assigned(assembly: Assembly,
               loops: list[EmittedLoop]) -> dict[EmittedLoop, list[AsmLoop]]:
-    """Return the loops of the assembly by those of the source that they carry out."""
+    """Return the loops of the assembly by the loops of the source that they carry out."""
     found: dict[EmittedLoop, list[AsmLoop]] = {}
     for outermost in assembly.loops:
         for asm_loop in outermost.all_loops():
@@ -123,7 +123,7 @@ class _Reader:
             self.codes[loop] = codes
 
     def facts(self) -> list[VectorFacts]:
-        """Return what became of each loop."""
+        """Return the facts about each loop."""
         return [self._facts(loop) for loop in self.loops]
 
     def _facts(self, loop: EmittedLoop) -> VectorFacts:
@@ -164,7 +164,7 @@ def _version(code: Code, is_loop: bool, loop: EmittedLoop, kernel: Kernel) -> Lo
 
 
 def _shape(code: Code, functions: tuple[str, ...], loop: EmittedLoop, kernel: Kernel) -> str:
-    """Return on what a loop computes, or "" where on scalars.
+    """Return the vectors on which a loop computes, or "" where on scalars.
 
     Vectors of 128 bits are also used to move one complex number, or to zero a register.
     """

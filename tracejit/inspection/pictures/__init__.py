@@ -1,1 +1,1 @@
-"""Graphs drawn: what there is to draw, where it goes, and the text of SVG and DOT."""
+"""Graphs drawn: the nodes and edges, their places, and the text of SVG and DOT."""

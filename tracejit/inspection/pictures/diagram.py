@@ -1,4 +1,4 @@
-"""A graph as nodes, edges and nested boxes: what pictures draw, in SVG and in DOT.
+"""A graph as nodes, edges and nested boxes, for pictures in SVG and in DOT.
 
 A region is a box. Values enter it through nodes at its top and leave it through nodes at its
 bottom: every edge joins two nodes of one box, or of the borders of boxes that are in it.
@@ -32,11 +32,11 @@ class Node:
     number  -- in the order in which nodes were made
     kind    -- "input", "output", "equation", "folded" (equations that are not drawn one by one)
                or "port" (where a value enters or leaves a box)
-    text    -- what it says
+    text    -- the line
     label   -- the name of its result, as printed
     tooltip -- equation, type, line, and the line's text
     role    -- "forward" or "backward"
-    eqns    -- what it stands for
+    eqns    -- the equations that it stands for
     """
 
     number: int
@@ -74,9 +74,9 @@ class Edge:
 class Box:
     """The whole graph, an equation with regions, or one of several regions.
 
-    title, params -- what it says, in two lines
+    title, params -- its text, in two lines
     top, bottom   -- where values come in and go out
-    items, edges  -- what is in it; edges begin and end at these, or at the borders of boxes
+    items, edges  -- its content; edges begin and end at items, or at the borders of boxes
     """
 
     number: int
@@ -107,7 +107,7 @@ class Diagram:
 
 
 def nodes_of(box: Box) -> Iterator[Node]:
-    """Yield every node in a box and in those inside of it, once."""
+    """Yield every node in a box and in the boxes inside of it, once."""
     yield from box.top
     for item in box.items:
         if isinstance(item, Box):
@@ -132,8 +132,8 @@ def diagram_of(graph: Graph, max_nodes: int | None = None) -> Diagram:
 class _Scope:
     """Where the values that a block can read come from, while its box is filled.
 
-    may_cross -- whether what is read here by backward equations is read by the way back; within
-                 loops of the way forward it is not
+    may_cross -- whether reads here by backward equations are reads by the way back; within loops of
+                 the way forward they are not
     """
 
     box: Box
@@ -195,7 +195,7 @@ class _DiagramMaker:
         return "backward" if eqn in self.back else outer
 
     def forward_values(self, block: Block) -> Iterator[Value]:
-        """Yield the results of forward equations, those of forward regions included."""
+        """Yield the results of forward equations, also in forward regions."""
         for e in block.eqns:
             if e not in self.back:
                 yield from e.outputs
@@ -205,7 +205,7 @@ class _DiagramMaker:
     # --- equations ------------------------------------------------------------------------------
 
     def add(self, scope: _Scope, run: tuple[Eqn, ...]) -> None:
-        """Add what stands for equations that follow one another to a box."""
+        """Add a node, or a box, for equations that follow one another to a box."""
         eqn = run[0]
         if len(run) == 1 and eqn in self.opened:
             self.open(scope, eqn)
@@ -240,7 +240,7 @@ class _DiagramMaker:
             return
         source = self.find(scope, a)
         if source is node:
-            return  # within what is folded
+            return  # within a folded equation
         heavy = (scope.may_cross and a in self.primal and node.role == "backward"
                  and node.kind != "output")
         text = self.typed(a)
@@ -303,7 +303,7 @@ class _DiagramMaker:
                 scope.box.edges.append(Edge(source, target, a, self.typed(a), False, False))
 
     def enter(self, scope: _Scope, outside: _Scope, eqn: Eqn, region: Block) -> None:
-        """Add the inputs of a region: its own first, then those that the equation gives it."""
+        """Add the inputs of a region: its own first, then the inputs that the equation gives it."""
         used = {v for e in region.eqns for v in eqn_uses(e)} | set(region.outputs)
         given: list[Atom | None] = [None] * len(region.inputs)
         if len(region.inputs) >= len(eqn.inputs) > 0:
@@ -321,7 +321,7 @@ class _DiagramMaker:
                 self.join(outside, a, port)
 
     def leave(self, scope: _Scope, region: Block, results: list[Node]) -> None:
-        """Fill the box of a region and lead what it yields to its border."""
+        """Fill the box of a region and lead its outputs to its border."""
         for e in region.eqns:
             self.add(scope, (e,))
         if region.outputs:
@@ -331,7 +331,7 @@ class _DiagramMaker:
     # --- texts ----------------------------------------------------------------------------------
 
     def eqn_text(self, eqn: Eqn) -> str:
-        """Return an op and those of its operands that no edge shows: numbers and loop indices."""
+        """Return an op and its operands that no edge shows: numbers and loop indices."""
         shown = [self.names.atom(a) if not isinstance(a, Value) else "·" for a in eqn.inputs]
         text = eqn.op.name + (f"({', '.join(shown)})" if set(shown) - {"·"} else "")
         for p in eqn.params.values():
@@ -341,7 +341,7 @@ class _DiagramMaker:
         return _cut(text, LONGEST_TEXT)
 
     def params_text(self, eqn: Eqn) -> str:
-        """Return the params, of switches the names of those that are on."""
+        """Return the params, of switches the names of the ones that are on."""
         return ", ".join(k if p is True else f"{k}={format_param(p, self.names)}"
                          for k, p in eqn.params.items() if p is not False)
 

@@ -34,7 +34,7 @@ def graph_dot(graph: Graph) -> str:
 
 
 def _inside(box: Box, indent: str) -> Iterator[str]:
-    """Yield the lines of what a box holds."""
+    """Yield the lines of a box's content."""
     for item in (*box.top, *box.items, *box.bottom):
         if isinstance(item, Node):
             yield f"{indent}{_node(item)}"

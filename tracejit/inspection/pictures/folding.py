@@ -1,4 +1,4 @@
-"""The parts of a large graph that are drawn equation by equation, and those folded into a node."""
+"""The parts of a large graph that are drawn equation by equation, and parts folded into a node."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["opened_in", "runs_of", "way_back"]
 def way_back(block: Block) -> Iterator[Eqn]:
     """Yield the equations of a block and its regions that a derivative is made of.
 
-    Those that begin it say what they are of; behind them, so do equations of no line of the user's,
-    which put results into their form.
+    The first ones name the value that they are of; behind them, equations of no line of the user's
+    are part of it too, which put results into their form.
     """
     has_begun = False
     for eqn in block.eqns:

@@ -61,7 +61,7 @@ class Wire:
 def rows_by_longest_path(count: int, links: Iterable[tuple[int, int]]) -> list[int]:
     """Return a row per vertex such that every link leads to a later one; links must be acyclic.
 
-    What nothing leads to stands just above the first that it leads to.
+    A vertex to which nothing leads stands just above the first that it leads to.
     """
     before: list[list[int]] = [[] for _ in range(count)]
     after: list[list[int]] = [[] for _ in range(count)]
@@ -186,7 +186,7 @@ class _Layers:
     # --- coordinates ----------------------------------------------------------------------------
 
     def place(self) -> None:
-        """Move every vertex towards its neighbours, as far as those beside it let it."""
+        """Move every vertex towards its neighbours, as far as the vertices beside it let it."""
         self.x = [0.0] * len(self.width)
         self.gaps = [[self.apart(v, w) for v, w in pairwise(members)]
                      for members in self.rows]
@@ -235,7 +235,7 @@ class _Layers:
         self.x = fit.tolist()
 
     def _straighten(self) -> None:
-        """Put the points of each wire on as few verticals as fit between what is beside them."""
+        """Put the points of each wire on as few verticals as fit between neighbouring vertices."""
         room: dict[int, tuple[int | None, int | None]] = {}
         for members in self.rows:
             for k, v in enumerate(members):
@@ -324,10 +324,10 @@ class _Springs:
 
 def settle(wanted: Sequence[float], weights: Sequence[float],
            apart: Sequence[float]) -> list[float]:
-    """Return the x nearest to those wanted, in weighted squares, that are `apart` or further.
+    """Return the x nearest to the `wanted` ones, in weighted squares, that are `apart` or further.
 
-    Less the distances that are needed it is a monotone regression, solved by pooling neighbours
-    that violate the order.
+    Less the required distances it is a monotone regression, solved by pooling neighbours that
+    violate the order.
     """
     if not apart:
         return list(wanted)

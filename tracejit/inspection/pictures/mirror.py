@@ -1,7 +1,7 @@
 """Forward and backward beside each other: where everything in a diagram is drawn.
 
 The way back stands at the right of the way forward and runs upwards, each equation beside the one
-that it differentiates; what it reads of the way forward crosses between them.
+that it differentiates; its reads of the way forward cross between them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _Mirror:
         self.placement = self._place()
 
     def _give_rows(self) -> int:
-        """Stretch the way forward so that what differentiates an equation fits beside it."""
+        """Stretch the way forward so that an equation's backward equations fit beside it."""
         forward, backward = self.forward, self.backward
         inputs = len(self.root.top)
         inner = [(a - inputs, b - inputs) for a, b in forward.links() if a >= inputs]
@@ -77,7 +77,7 @@ class _Mirror:
         return top
 
     def _levels(self, level: list[int]) -> tuple[list[int], list[int]]:
-        """Return for each backward item the level of what it stands beside, and its step there."""
+        """Return for each backward item the level of the item beside it, and its step there."""
         forward, backward = self.forward, self.backward
         maker = {v: level[k] for k, item in enumerate(forward.items)
                  for e in _eqns(item) for v in e.outputs}
@@ -175,9 +175,9 @@ class _Mirror:
 
 
 def _direction(root: Box) -> int:
-    """Return how many more edges lead against the order of what they differentiate than along it.
+    """Return how many more edges lead against the order of differentiated equations than along it.
 
-    Those of gradients lead against it, those of tangents along it. Where the outermost block leaves
+    Edges of gradients lead against it, edges of tangents along it. Where the outermost block leaves
     it open, the regions decide.
     """
     return _votes(root) or sum(map(_votes, _regions(root)))

@@ -68,7 +68,7 @@ def _title_size(box: Box) -> tuple[float, float]:
 class Side:
     """Items that are arranged together, with the edges that begin and end at them.
 
-    `cells` are of items, and `inner` are the placements of those that are boxes. Edges end at an
+    `cells` are of items, and `inner` are the placements of the boxes among them. Edges end at an
     item or at a port of it.
     """
 
@@ -163,7 +163,7 @@ class RowHeights:
 
 def put(placement: Placement, side: Side, ways: list[list[tuple[int, float]]], rows: RowHeights,
          left: float, *, at_top: bool, flush: dict[int, float] | None = None) -> None:
-    """Add what a side holds to a placement.
+    """Add the items and edges of a side to a placement.
 
     left   -- its x
     at_top -- whether items stand at the top of their rows, or at the bottom

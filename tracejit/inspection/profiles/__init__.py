@@ -1,1 +1,1 @@
-"""Where the time of a call goes, beside what the machine could do."""
+"""Where the time of a call goes, beside the limits of the machine."""

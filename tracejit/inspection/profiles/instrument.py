@@ -2,7 +2,7 @@
 
 A step is a loop nest, a loop of the program, a branch or a call of a library, with the scalar code
 before it. Steps in the program's own loops and branches are timed, too, unless they are too short
-for the clock: those of one block are then timed together, as its *rest*.
+for the clock: short steps of one block are then timed together, as its *rest*.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Step:
 
 @dataclass(eq=False, slots=True)
 class Part:
-    """A block: its steps, what follows them, and the slot for the time of its rest.
+    """A block: its steps, the nodes behind them, and the slot for the time of its rest.
 
     block -- the block of Loop IR that it stands for
     """
@@ -69,7 +69,7 @@ def split(nodes: list[Node], around: tuple[Node, ...] = ()) -> Part:
             pending = []
     ends = pending[-1:] if pending and isinstance(pending[-1], Return) else []
     scalars = pending[:len(pending) - len(ends)]
-    if steps and not steps[-1].parts:  # what follows a sum stores it
+    if steps and not steps[-1].parts:  # a node behind a sum stores it
         steps[-1].nodes += scalars
         scalars = []
     return Part(steps, [*scalars, *ends], around, nodes)

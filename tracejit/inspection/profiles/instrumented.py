@@ -33,7 +33,7 @@ LEAST = 20
 """A step is timed by itself where it takes so many times as long as reading the clock."""
 
 START = 1
-"""The slot of what comes before the first step. Slots come in pairs: a time and a count."""
+"""The slot of nodes before the first step. Slots come in pairs: a time and a count."""
 
 
 def copied(args: object, kwargs: object) -> tuple[Any, Any]:
@@ -47,7 +47,7 @@ def copied(args: object, kwargs: object) -> tuple[Any, Any]:
 
 @dataclass(eq=False, slots=True)
 class Stretch:
-    """What is timed together: nodes of Loop IR, of which the main one is a loop, branch or call.
+    """Nodes of Loop IR that are timed together, of which the main one is a loop, branch or call.
 
     around -- the loops and branches that it is in, outermost first
     times  -- how often it runs in a call
@@ -91,7 +91,7 @@ class Instrumented:
         self._build(self._clocks)
 
     def _refuse_generators_from_outside(self) -> None:
-        """Refuse to draw from what repeated calls would not leave as it is."""
+        """Refuse to draw from generators that repeated calls would advance."""
         program = self.traced.program
         outer = generator_from_outside(s for s in program.sources if not isinstance(s, int))
         if outer is not None:
@@ -154,11 +154,11 @@ class Instrumented:
     # --- which steps are long -------------------------------------------------------------------
 
     def executions(self, key: object) -> int:
-        """Return how often a block ran in the survey, or what an amount came to."""
+        """Return how often a block ran in the survey, or the sum of an amount."""
         return self.found[self.counts[key]] if key in self.counts else 0
 
     def _net(self, slot: int) -> float:
-        """Return the nanoseconds in a slot, less what reading the clock takes."""
+        """Return the nanoseconds in a slot, less the cost of reading the clock."""
         return self.found[slot] - self.found[slot + 1] * self.cost
 
     def _keep_long(self, part: Part, times: int) -> float:

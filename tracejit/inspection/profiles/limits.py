@@ -29,7 +29,7 @@ VERSION = 1
 """Of the file; another number measures again."""
 
 LARGEST = 192 << 20
-"""No more bytes than that are used for measuring, whatever the size of the last cache."""
+"""No more bytes than that are used for measuring, for any size of the last cache."""
 
 
 @dataclass(frozen=True, slots=True)

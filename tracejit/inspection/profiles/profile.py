@@ -1,4 +1,4 @@
-"""What a profile is: rows of times and rates, as text, as HTML, as a picture of bars."""
+"""A profile: rows of times and rates, as text, as HTML, as a picture of bars."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Row:
     """One step of a program: a loop nest, a loop of the program, a call of a library.
 
     kind       -- "loop nest", "copy", "loop of the program", "library call", "branch", "scalar
-                  code", or "short steps together" for those of one block that are too short for
+                  code", or "short steps together" for steps of one block that are too short for
                   the clock
     role       -- "forward", "backward" or "forward and backward"
     sites      -- the user's lines, as "file.py:7"
@@ -31,7 +31,7 @@ class Row:
     seconds    -- the time in a call
     is_short   -- whether that is too short for the clock, so that rates would mean nothing
     executions -- how often it ran in a call
-    flops, bytes, calls -- what it computed and moved in a call
+    flops, bytes, calls -- its counts in a call
     flops_formula, bytes_formula -- the same in the sizes; "" where the bounds of its loops are none
     footprint  -- the bytes of memory that it goes over
     level      -- the fastest cache that holds these, or memory
@@ -66,12 +66,12 @@ class Row:
 
     @property
     def share_of_bandwidth(self) -> float:
-        """Return the share of what the machine can move."""
+        """Return the share of the machine's bandwidth."""
         return self.bandwidth / self.level.bandwidth
 
     @property
     def share_of_flops(self) -> float:
-        """Return the share of what the machine can compute."""
+        """Return the share of the machine's peak flops."""
         return self.rate / self.peak_flops
 
     @property
@@ -97,7 +97,7 @@ class Profile:
     call         -- the seconds of an ordinary call, without clocks
     instrumented -- the seconds of a call with clocks; both are means of the faster half
     clock        -- the seconds of it for reading the clock; they are in no row
-    limits       -- what the machine can do
+    limits       -- the limits of the machine
     """
 
     name: str
@@ -131,7 +131,7 @@ class Profile:
                 row.level.name)
 
     def notes(self) -> list[str]:
-        """Return what is to be said besides the rows."""
+        """Return the remarks besides the rows."""
         short = ["≈ is too short for the clock: no rates"] * any(r.is_short for r in self.rows)
         return [f"an ordinary call takes {_seconds(self.call)}; with clocks "
                 f"{_seconds(self.instrumented)}, of which {_seconds(self.clock)} for reading the "

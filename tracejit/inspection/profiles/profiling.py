@@ -1,8 +1,8 @@
-"""`tracejit.profile`: where the time of a call goes, beside what the machine could do.
+"""`tracejit.profile`: where the time of a call goes, beside the limits of the machine.
 
 The program is compiled again with clocks between its steps (`instrument.py`). A first variant,
 which also counts how often each loop runs, says which steps are long enough for the clock; a second
-one has clocks around those only, and is what is measured. Both compute the same bits.
+one has clocks around these only, and is measured. Both compute the same bits.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ def profile(function: Callable[..., object], /, *args: object, seconds: float = 
 
     - flops are `+ - * /`, negations and comparisons of floats, two for a multiplication and an
       addition; calls such as `exp` are counted by themselves and are no flops;
-    - bytes are those of the distinct elements of arrays that the nest reads, and those that it
-      writes; what stays in registers is none;
-    - shares are of what one core of this machine was measured to do, once: for bytes, the fastest
-      of the caches that holds what the nest goes over, or memory; for flops, vectors of fused
+    - bytes count the distinct elements of arrays that the nest reads, and the elements that it
+      writes; registers are no bytes;
+    - shares are of the limits of one core of this machine, measured once: for bytes, the fastest
+      of the caches that holds the nest's elements, or memory; for flops, vectors of fused
       multiply-adds.
 
     The program is compiled once more with clocks between the nests, and computes the same bits.
     Reading the clock is taken off the times. Nests of a block, or of a loop of the program, that
     are too short for the clock are one row together; a row that is itself too short has no rates.
-    `profile.call` is the time of an ordinary call, without clocks, and `profile.instrumented` that
-    of one with them.
+    `profile.call` is the time of an ordinary call, without clocks, and `profile.instrumented` the
+    time of one with them.
 
-    Raises `TypeError` for a function that is not transformed or has target="cuda", and what a call
-    would raise.
+    Raises `TypeError` for a function that is not transformed or has target="cuda", and the errors
+    of a call.
 
     >>> import numpy as np, tracejit
     >>> slope = tracejit.grad(lambda x: np.sum(x * np.exp(-x * x)))
@@ -117,8 +117,9 @@ def _measured(function: Function, program: Instrumented, args: tuple[object, ...
 
 
 def _faster_half(times: list[float], slots: list[list[int]]) -> tuple[float, list[float]]:
-    """Return mean time and mean slots of the faster calls: what else the machine does is in the
-    others. Being of the same calls, the slots add up to no more than the time.
+    """Return mean time and mean slots of the faster calls: other work slows the others.
+
+    Being of the same calls, the slots add up to no more than the time.
     """
     kept = sorted(range(len(times)), key=times.__getitem__)[:len(times) // 2 + 1]
     return (fmean(times[k] for k in kept),

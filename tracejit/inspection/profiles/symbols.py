@@ -22,7 +22,7 @@ from tracejit.ir.types import scalar
 __all__ = ["BufferElement", "Symbols"]
 
 _CALLS = {"imax": maximum, "imin": minimum, "idiv": floor_div, "imod": mod}
-"""What functions of integers are as dims."""
+"""Functions of integers as functions of dims."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class BufferElement:
 
     names   -- the loop variables that its index depends on; "*" for anything
     form    -- the index without constants: equal forms touch the same elements, shifted
-    residue -- what tells apart accesses that are interleaved
+    residue -- tells apart accesses that are interleaved
     stride  -- how far apart the elements are, at least
     """
 
@@ -45,7 +45,7 @@ class BufferElement:
 class Symbols:
     """The names of a kernel, as its nodes are read in order.
 
-    sizes -- what the sizes and integer arguments are in a call
+    sizes -- the values of the sizes and integer arguments in a call
     """
 
     kernel: Kernel
@@ -109,7 +109,7 @@ class Symbols:
     # --- memory ---------------------------------------------------------------------------------
 
     def dtype_of(self, buffer: str) -> np.dtype:
-        """Return the dtype of what a pointer points to."""
+        """Return the dtype of the elements behind a pointer."""
         return self.pointers[buffer]
 
     def size_of(self, buffer: str) -> int | None:

@@ -2,8 +2,8 @@
 
 Counted are the operations of expressions outside of indices, and per buffer the distinct elements
 that are read and written. Of an array that a nest reads shifted (`u[i]`, `u[i + 1]`) each element
-counts once; loops of the program count anew in each iteration. What a cache line brings along
-unused, and what a store reads before it writes, is not counted.
+counts once; loops of the program count anew in each iteration. Bytes that a cache line brings along
+unused, or that a store reads before it writes, are not counted.
 """
 
 from __future__ import annotations
@@ -83,10 +83,10 @@ class _Group:
 
 def count_traffic(kernel: Kernel, rows: Sequence[tuple[Traffic, Sequence[Node]]],
                   executions: Callable[[object], int], symbols: Symbols) -> None:
-    """Fill in what rows compute and move.
+    """Fill in the flops and bytes of rows.
 
     rows       -- with the nodes that belong to each
-    executions -- how often a block ran, and what amounts of routines were, by `counted`'s keys
+    executions -- how often a block ran, and the sums of routines' amounts, by `counted`'s keys
     """
     counter = _TrafficCounter(executions, symbols, {id(n): r for r, nodes in rows for n in nodes})
     counter.walk(kernel.nodes, 1, (), None)
@@ -154,7 +154,7 @@ class _TrafficCounter:
         self.span = whole if is_margins(node) else None
         self.is_margin = was_margin
 
-    # --- what nodes do --------------------------------------------------------------------------
+    # --- reads and writes of nodes --------------------------------------------------------------
 
     def expressions(self, node: Node, times: float, chain: tuple[Link, ...], row: Traffic,
                     block: int) -> None:
@@ -202,7 +202,7 @@ class _TrafficCounter:
         group.residues.add(access.residue)
 
     def routines(self, node: Node, chain: tuple[Link, ...], row: Traffic) -> None:
-        """Add what calls of library routines compute and move."""
+        """Add the flops and bytes of calls of library routines."""
         own = 1.0
         for link in chain:
             own *= link.mean
@@ -275,7 +275,7 @@ def _sum_of(groups: Iterable[_Group]) -> Dim | None:
 
 
 def _total(chain: Sequence[Link], included: Callable[[Link], bool], start: Dim = 1) -> Dim | None:
-    """Return how often the inside of loops runs, those that are not included counting once."""
+    """Return how often the inside of loops runs, loops that are not included counting once."""
     total: Dim = start
     for link in reversed(chain):
         if link.is_branch:

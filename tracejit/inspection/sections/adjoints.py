@@ -66,7 +66,7 @@ def _adjoints(subject: Subject, primal: Block) -> dict[Value | None, list[Eqn]]:
 
 
 def _names(subject: Subject, primal: Block) -> Names:
-    """Return names for the primal: those of the final graph where a value is still there."""
+    """Return names for the primal: the final graph's where a value is still there."""
     names = Names()
     names.taken.update(subject.names.given.values())
     names.next = subject.names.next

@@ -27,7 +27,7 @@ FEW = 60
 
 
 def role_of(subject: Subject, eqn: Eqn, outer: Role = "") -> Role:
-    """Return what an equation is a part of; `outer` is that of the region's equation."""
+    """Return the role of an equation; `outer` is the role of the region's equation."""
     if eqn in subject.back or outer == "backward":
         return "backward"
     if not subject.has_backward:
@@ -36,7 +36,7 @@ def role_of(subject: Subject, eqn: Eqn, outer: Role = "") -> Role:
 
 
 def part_of(subject: Subject, eqn: Eqn, role: Role) -> str:
-    """Return in words what an equation is a part of."""
+    """Return in words the part of the program that an equation belongs to."""
     if role == "pruned":
         return f"forward only: {subject.reason(eqn)}"
     if eqn.of is not None and eqn.of in subject.names.given:

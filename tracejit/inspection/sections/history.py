@@ -44,7 +44,7 @@ def history_section(subject: Subject, limit: int) -> Section:
 
 
 def _names_after(graph: Graph, before: Names) -> Names:
-    """Return names for the values that a pass has made: those of their origins."""
+    """Return names for the values that a pass has made: their origins' names."""
     names = Names()
     names.next = before.next
     names.taken.update(before.given.values())

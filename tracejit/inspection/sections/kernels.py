@@ -1,4 +1,4 @@
-"""The kernels of a program for a device: how they are launched, what they take, their PTX."""
+"""The kernels of a program for a device: their launches, their parameters, their PTX."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LAUNCHED = {
     "block": "one block folds parts, one thread goes on",
     "one": "one thread",
 }
-"""What is launched, by what the host's function calls for it."""
+"""The threads of a launch, by the host's function that launches it."""
 
 
 def kernels_section(subject: Subject, limit: int) -> Section:

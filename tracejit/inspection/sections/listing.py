@@ -26,7 +26,7 @@ Place = tuple[str, int]
 
 
 def listing_section(subject: Subject, limit: int) -> Section:
-    """Return a table with a row per line of the user's: its equations, and what became of them."""
+    """Return a table with a row per line of the user's: its equations, and their emitted code."""
     equations: dict[Place, list[str]] = {}
     for eqn in subject.eqns:
         if eqn.site is not None:
@@ -55,7 +55,7 @@ def _joined(texts: list[str], limit: int) -> str:
 
 
 def _lines(equations: dict[Place, list[str]]) -> Iterator[Place]:
-    """Yield the lines that have equations, and those between lines of one function."""
+    """Yield the lines that have equations, and lines between lines of one function."""
     for file in dict.fromkeys(file for file, _ in equations):
         lines = sorted(line for f, line in equations if f == file)
         for line, following in zip(lines, [*lines[1:], lines[-1] + 1], strict=True):

@@ -174,7 +174,7 @@ def _vector_row(f: VectorFacts, eqns: dict[str, Eqn]) -> TableRow:
 
 
 def _code_text(f: VectorFacts) -> str:
-    """Return what a loop computes on: `8 x f32, 4 x f32, the rest scalar`."""
+    """Return the shapes that a loop computes on: `8 x f32, 4 x f32, the rest scalar`."""
     if f.verdict == "around loops":
         return ""
     if f.verdict == "gone":
@@ -193,7 +193,7 @@ def _code_text(f: VectorFacts) -> str:
 
 
 def _why(f: VectorFacts) -> str:
-    """Return why a loop is scalar, or what is in one that is vectorised."""
+    """Return why a loop is scalar, or the functions called in one that is vectorised."""
     if f.verdict == "vectorised" and f.versions[0].calls:
         names = ", ".join(name or "a function" for name in f.versions[0].calls)
         return f"{names}: called element by element"

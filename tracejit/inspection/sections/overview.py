@@ -17,7 +17,7 @@ __all__ = ["known_sizes", "numbers_of", "overview_section"]
 
 
 def overview_section(subject: Subject, limit: int = 0) -> Section:
-    """Return the facts about a program, and what was noted while it was captured."""
+    """Return the facts about a program, and the notes of its capture."""
     rows = [TableRow((name, text)) for name, text in _facts(subject) if text]
     elements: list[Element] = [Table(("", ""), tuple(rows))]
     notes = [str(n) for n in subject.graph.notes if not isinstance(n, Kept)]
@@ -49,7 +49,7 @@ def _specialised(subject: Subject) -> str:
 
 
 def _guards(subject: Subject) -> str:
-    """Return what the capture depended on, besides modules, and objects given as arguments."""
+    """Return the conditions of the capture, besides modules, and objects given as arguments."""
     if subject.traced is None:
         return ""
     capture = subject.traced.program.capture

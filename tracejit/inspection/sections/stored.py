@@ -1,4 +1,4 @@
-"""What is kept, and why: residuals of loops for the way back, and arrays that get memory."""
+"""Stored values, and why: residuals of loops for the way back, and arrays that get memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["memory_section", "stored_section"]
 
 
 def stored_section(subject: Subject, limit: int) -> Section:
-    """Return, for each loop nest and branch, what it keeps for its way back."""
+    """Return, for each loop nest and branch, its residuals."""
     kept = [note for note in subject.graph.notes if isinstance(note, Kept)]
     count = sum(len(k.stored) for k in kept)
     if not kept:
