@@ -142,7 +142,7 @@ def _inspect(args: Any) -> int:
 
 
 def _inspect_device(compiled: Any, what: str) -> None:
-    """Print what only programs for a device have."""
+    """Print a property that only programs for a device have."""
     if not hasattr(compiled, what):
         raise ValueError(f"{what} is of programs with --target cuda")
     capability = compiled.capability or (8, 0)

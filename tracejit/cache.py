@@ -26,11 +26,11 @@ __all__ = ["Entry", "Info", "clear", "explain", "info", "ls", "prune", "verify"]
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What the store is.
+    """The state of the store.
 
     path    -- its folder; None where it is switched off or cannot be used
     count   -- how many programs it has
-    size    -- their bytes, and those of the source that was emitted for them
+    size    -- their bytes, and the bytes of the source emitted for them
     limit   -- how many bytes it may have
     """
 
@@ -48,7 +48,7 @@ class Info:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One program in the store: its key, what it computes, its bytes, seconds since it was used.
+    """One program in the store: its key, function, bytes, and seconds since it was used.
 
     device -- the compute capability that it is for; "" for the CPU
     """
@@ -118,7 +118,7 @@ def _entry(a: Artifact) -> Entry:
 
 
 def explain(what: Any, *args: Any, **kwargs: Any) -> str:
-    """Return what a stored program depends on, or why a call would find none.
+    """Return the conditions of a stored program, or why a call would find none.
 
     what         -- a key, or the beginning of one, as `ls` gives it; or a transformed function
     args, kwargs -- with a function: arguments of the call, or specs of them
@@ -176,7 +176,7 @@ def _path_text(path: Any) -> str:
 
 
 def verify() -> list[str]:
-    """Check every file in the store, remove the damaged programs, and return what was found."""
+    """Check every file in the store, remove the damaged programs, and return a line on each."""
     store = _store()
     complaints = []
     for slot in [] if store is None else store.slots():
@@ -192,7 +192,7 @@ def verify() -> list[str]:
 
 
 def _fault(slot: str, folder: Folder, key: str) -> str:
-    """Return what is wrong with an artifact; "" if nothing is."""
+    """Return the fault of an artifact; "" if there is none."""
     try:
         a = Artifact(slot, folder.folder(key))
         for name in a.manifest["files"]:
@@ -207,7 +207,7 @@ def _fault(slot: str, folder: Folder, key: str) -> str:
 
 
 def prune() -> int:
-    """Remove the programs of other versions, and those over the limit; return how many."""
+    """Remove the programs of other versions, and programs over the limit; return how many."""
     store = _store()
     if store is None:
         return 0

@@ -16,23 +16,23 @@ __all__ = ["Settings", "cache_directory", "calls_look", "config", "listen", "set
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What can be set.
+    """The settings.
 
     debug       -- 0: silent; 1: a line per compilation, and tracebacks with all frames; 2: the
                    IR after each pass that changes it, too; 3: the emitted source; 4: the optimised
                    LLVM and the assembly
     dump        -- a directory for the stages of every compilation: `NAME_DIGEST.before.txt` and
-                   `.after.txt`, the graph around all passes, `.why.txt`, what was decided, `.py`,
+                   `.after.txt`, the graph around all passes, `.why.txt`, the decisions, `.py`,
                    the source, `.ll`, the LLVM, `.s`, the assembly, and `.repro.py`, a script that
                    runs the program alone and compares it with the interpreter
     verify      -- check IR between passes, and every index of compiled code
     cache       -- whether compiled programs are kept for other processes
     cache_dir   -- where these and emitted source are kept; the user's cache directory if None
-    cache_size  -- how many bytes of them are kept; those that were not used for longest go first
+    cache_size  -- how many bytes of them are kept; files not used for longest go first
     disable_jit -- run the interpreter instead of compiled code
     debug_nans  -- raise `FloatingPointError` where a result has a NaN or an infinity, with the
                    operation that made it and the user's line
-    log_compiles -- log a line per compilation: for what, why, and the time of each stage
+    log_compiles -- log a line per compilation: signature, reason, and the time of each stage
     explain_cache_misses -- log why no program of this process, or in the store, serves a call
     """
 
@@ -49,7 +49,7 @@ class Settings:
 
     @property
     def changes_calls(self) -> bool:
-        """Return whether calls of what is compiled have to look at the settings."""
+        """Return whether calls of compiled programs have to look at the settings."""
         return self.disable_jit or self.debug_nans
 
 

@@ -14,7 +14,7 @@ class TracejitError(Exception):
 class Refusal(TracejitError, TypeError):
     """Raised when a construct cannot be captured; the message names the user's line and a remedy.
 
-    It is a `TypeError`, as the refusals of JAX and Numba are, so that callers who catch those need
+    It is a `TypeError`, as the refusals of JAX and Numba are, so that callers who catch them need
     not know tracejit.
     """
 
@@ -40,7 +40,7 @@ class DeviceError(TracejitError, RuntimeError):
 
 
 class ExportError(TracejitError, RuntimeError):
-    """Raised when a compiled program cannot be exported; the message says why and what to do."""
+    """Raised when a compiled program cannot be exported; the message says why, with a remedy."""
 
 
 class SnapshotError(TracejitError, ValueError):

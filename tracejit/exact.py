@@ -48,7 +48,7 @@ def token(x: object) -> Any:
 
 
 def _how(kind: type) -> Callable[[Any], Any] | None:
-    """Return how things of a type are compared; None for those that are compared by identity."""
+    """Return how objects of a type are compared; None for types compared by identity."""
     how = _TOKENS.get(kind)
     name = (kind.__module__, kind.__qualname__)
     if how is None and name in _OTHERS and (
@@ -140,7 +140,7 @@ _TOKENS: dict[type, Callable[[Any], Any]] = {
     types.MethodType: _bound,
     **dict.fromkeys((types.BuiltinFunctionType, types.MethodWrapperType), _builtin),
 }
-"""By exact type, as a subclass may hold anything besides: what is compared of a thing."""
+"""By exact type, as a subclass may hold anything besides: the key that is compared of an object."""
 
 _OTHERS: dict[tuple[str, str], Callable[[Any], Any]] = {
     ("decimal", "Decimal"): lambda x: x.as_tuple(),

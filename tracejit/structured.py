@@ -41,7 +41,7 @@ def cond(pred: object, true_fun: Callable[..., T], false_fun: Callable[..., T],
 
 
 def while_loop(cond_fun: Callable[[T], object], body_fun: Callable[[T], Any], init_val: T) -> T:
-    """Return what `body_fun` makes of a value, again and again while `cond_fun` of it holds.
+    """Apply `body_fun` to a value while `cond_fun` of it holds, and return the last value.
 
     cond_fun -- a function of the value that returns a bool, or a number of shape ()
     body_fun -- a function of the value that returns one of the same structure, shapes and dtypes
@@ -60,7 +60,7 @@ def while_loop(cond_fun: Callable[[T], object], body_fun: Callable[[T], Any], in
 
 
 def fori_loop(lower: int, upper: int, body_fun: Callable[[int, T], Any], init_val: T) -> T:
-    """Return what `body_fun(i, value)` makes of a value for i = lower, ..., upper - 1.
+    """Apply `value = body_fun(i, value)` for i = lower, ..., upper - 1, and return the value.
 
     lower, upper -- integers of shape ()
     body_fun     -- a function of an index and a value that returns a value of the same structure,
@@ -150,7 +150,7 @@ def map(f: Callable[[Any], object], xs: object) -> Any:
     f  -- a function of one item: an array's row, an element, or a nest of them
     xs -- an array or a nest of arrays with first axes of one size
 
-    The elements are independent of one another: f may read what is around it, not write to it.
+    The elements are independent of one another: f may read outer names, not write to them.
 
     >>> import numpy as np, tracejit
     >>> tracejit.map(lambda row: row.sum() ** 2, np.array([[1.0, 2.0], [3.0, 4.0]]))

@@ -15,7 +15,7 @@ __all__ = ["LEAF", "Spread", "SpreadRows", "Structure", "containers_in", "flatte
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Structure:
-    """The shape of a nest: a kind of node, what makes two of that kind equal, and the parts.
+    """The shape of a nest: a kind of node, a key in which equal kinds agree, and the parts.
 
     aux     -- the keys of a dict, the names of fields
     repeats -- of a call's arguments, where a container is met twice: for each, the number of the
@@ -107,7 +107,7 @@ def _parts(x: Any) -> tuple[Any, list[Any]] | None:
         return (None, list(x))
     if dataclasses.is_dataclass(x) and not isinstance(x, type) and not hasattr(kind, "is_leaf"):
         names = tuple(f.name for f in dataclasses.fields(x))
-        more = getattr(x, "__dict__", None)  # what __post_init__ set, say
+        more = getattr(x, "__dict__", None)  # attributes that __post_init__ set, say
         if (more and len(more) > len(names)) or hasattr(kind, "__post_init__"):
             names += tuple(name for name in more or () if name not in names)
         return (names, [getattr(x, name) for name in names])

@@ -12,7 +12,7 @@ PACKAGES = ("tracejit", "numpy", "numba", "llvmlite", "scipy")
 
 
 def show_versions() -> None:
-    """Print the versions of Python, tracejit and what it stands on, and the processor.
+    """Print the versions of Python, tracejit and its dependencies, and the processor.
 
     >>> import tracejit
     >>> tracejit.show_versions()  # doctest: +ELLIPSIS

@@ -1,1 +1,1 @@
-"""Compiled programs that outlive the process: what they depend on, and the store for them."""
+"""Compiled programs that outlive the process: the state they depend on, and the store for them."""

@@ -38,24 +38,24 @@ class Keepable(Protocol):
         """Return the specs of the arguments, and how these make up a call."""
 
     def why(self) -> str:
-        """Return what was decided, line by line."""
+        """Return the decisions, line by line."""
 
     def _kept_code(self) -> Code:
-        """Return the part of a manifest that says what the code is, and its files.
+        """Return the part of a manifest that describes the code, and its files.
 
         Raises `Unstorable` where it cannot be kept.
         """
 
 
 def code_for_cpu(symbol: str, object_code: bytes, bitcode: bytes, source: str) -> Code:
-    """Return what of a program's code an artifact holds."""
+    """Return the parts of a program's code that an artifact holds."""
     return ({"environment": describe_environment(), "symbol": symbol,
              "needs": needs_of(object_code)},
             {"object.o": object_code, "bitcode.bc": bitcode, "kernel.py": source.encode()})
 
 
 def code_for_device(program: DeviceProgram, capability: str, ptx: Mapping[str, str]) -> Code:
-    """Return what of a program's code an artifact holds.
+    """Return the parts of a program's code that an artifact holds.
 
     capability -- the compute capability that its PTX is for
     """

@@ -1,9 +1,9 @@
-"""Fingerprints: what two processes must agree in for one's compiled program to be the other's.
+"""Fingerprints: facts in which two processes must agree to share a compiled program.
 
-A function's is made of its code and defaults, without lines and comments; what it reads from
-outside has guards of its own. Only what is known for good has one: numbers, strings, nests of them,
-functions, modules by name, users' classes by what they define, and objects of these. What such an
-object holds has guards of its own, too; `sharing.py` sees to it which objects are one.
+A function's is made of its code and defaults, without lines and comments; its reads from outside
+have guards of their own. Only objects known for good have one: numbers, strings, nests of them,
+functions, modules by name, users' classes by their definitions, and objects of these. The content
+of such an object has guards of its own, too; `sharing.py` sees to it which objects are one.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _LIBRARIES = {"numpy", "scipy", "numba", "llvmlite", "tracejit", "builtins"}
 
 
 def is_users(module: str | None) -> bool:
-    """Return whether a module is neither tracejit's nor one of those whose version is recorded."""
+    """Return whether a module is neither tracejit's nor one whose version is recorded."""
     top = (module or "__main__").partition(".")[0]
     return top not in _LIBRARIES and not is_standard(top)
 
 
 def fingerprint(x: object) -> str:
-    """Return what identifies an object in all processes; `Unstorable` if nothing does."""
+    """Return a text that identifies an object in all processes; `Unstorable` if there is none."""
     return digest(describe(x))
 
 
@@ -111,7 +111,7 @@ def _describe_code(x: CodeType, seen: Any) -> Any:
 def _describe_function(x: FunctionType, seen: Any) -> Any:
     parts = [describe(y, seen) for y in (x.__defaults__, x.__kwdefaults__)]
     module = known_module(x.__globals__.get("__name__"))
-    if not is_users(module):  # its code has a version, what it closes over has not
+    if not is_users(module):  # its code has a version, its closure has not
         return ["function", module, x.__qualname__, *parts, *[describe(y, seen) for y in _contents(
             x) if callable(y) or isinstance(y, _PLAIN)]]
     if module != MAIN and vars(sys.modules.get(module or "", object)) is not x.__globals__:
@@ -135,7 +135,7 @@ def _describe_own(x: Any, seen: Any) -> Any:
 
 
 def _describe_builtin(x: Any, seen: Any) -> Any:
-    """Describe a function in C by its name, and by what it is bound to."""
+    """Describe a function in C by its name, and by the object that it is bound to."""
     owner = x.__self__
     bound = [] if owner is None or isinstance(owner, (ModuleType, type)) else [
         describe(owner, seen)]
@@ -162,7 +162,7 @@ _BASES = {"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol",
 
 
 def _is_plain_object(x: object) -> bool:
-    """Return whether an object is what its attributes and the classes of a user's are."""
+    """Return whether an object is determined by its attributes and users' classes."""
     return is_users_type(type(x)) and all(
         (is_users_type(base) and is_users(base.__module__)) or _name_of_type(base) in _BASES
         for base in type(x).__mro__)
@@ -187,7 +187,7 @@ _INCIDENTAL = {"__module__", "__doc__", "__dict__", "__weakref__", "__annotation
 
 
 _FIELDS = {"_fields", "_field_defaults"}
-"""What makes a named tuple's class what it is."""
+"""The attributes that determine a named tuple's class."""
 
 
 def _name_of_class(cls: type) -> str:
@@ -261,8 +261,8 @@ MAIN = "__main__"
 
 
 def known_module(name: str | None) -> str | None:
-    """Return the name of a module in other processes: in those that are spawned a script is
-    imported by a name of its own.
+    """Return the name of a module in other processes: spawned ones import a script by a name of its
+    own.
     """
     return MAIN if name == "__mp_main__" else name
 
@@ -279,14 +279,14 @@ def main_of(fn: Callable[..., object]) -> dict[str, Any]:
 
 
 def require_one_main(x: object, main: dict[str, object]) -> None:
-    """Raise `Unstorable` for what leads to a function of a script that was unpickled by itself."""
+    """Raise `Unstorable` for an object with a function of a script that was unpickled by itself."""
     for f in functions_in(x):
         if known_module(f.__globals__.get("__name__")) == MAIN and f.__globals__ is not main:
             raise Unstorable(f"{f.__qualname__} is from a script, and has names of its own here")
 
 
 def functions_in(x: object) -> list[FunctionType]:
-    """Return the Python functions that an object leads to: itself, what it wraps or closes over."""
+    """Return the Python functions that an object leads to: itself, wrapped ones, its closure's."""
     found: dict[FunctionType, None] = {}
 
     def visit(y: object, depth: int) -> None:

@@ -1,7 +1,7 @@
 """From an artifact to a program that can be called: checked against this process, then loaded.
 
-Neither Numba nor the tracer is imported. What does not agree with the manifest is a miss, with the
-reason.
+Neither Numba nor the tracer is imported. State that does not agree with the manifest is a miss,
+with the reason.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ __all__ = ["Program", "describe_misses", "load_artifacts", "load_object_code", "
 LOG = logging.getLogger("tracejit")
 
 Program = tuple[Interface, "Runner"]
-"""An interface, and what carries the program out."""
+"""An interface, and the runner of the program."""
 
 
 def load_artifacts(call: Request) -> Iterator[Program]:
@@ -73,7 +73,7 @@ def load_artifacts(call: Request) -> Iterator[Program]:
             artifact.touch()
         except (Missing, Unstorable) as e:
             LOG.debug("the stored program %s does not serve: %s", artifact.key, e)
-        except Exception as e:  # whatever is wrong with it: the program can be made again
+        except Exception as e:  # for any fault of it: the program can be made again
             store.drop(artifact.slot, artifact.key, e)
 
 
@@ -180,7 +180,7 @@ def _require_rules(rules: dict[str, str | None]) -> None:
 
 
 class _ManifestReader:
-    """Reads what a program depends on, and its interface, from a manifest."""
+    """Reads a program's guards and captured state, and its interface, from a manifest."""
 
     def __init__(self, manifest: dict[str, Any], call: Request) -> None:
         self.manifest, self.call = manifest, call

@@ -78,7 +78,7 @@ def needs_of(object_code: bytes) -> dict[str, Any]:
 class InterfaceReader:
     """Reads an interface from text.
 
-    leaves, guards -- captured state, and what must be as it was, which have been found
+    leaves, guards -- captured state, and guards, which have been found
     function       -- finds the function that `where` named, or None
     to_class       -- finds the classes of its result
     """
@@ -148,7 +148,7 @@ class StoredSite:
 
     @property
     def function(self) -> StoredSite:
-        """Return what has the function's name."""
+        """Return the object with the function's name: this one."""
         return self
 
     @property

@@ -93,9 +93,9 @@ class PlaceWriter:
 
 
 class PlaceReader:
-    """Finds what paths lead to in this process.
+    """Finds the objects at paths in this process.
 
-    guarded -- gives what the k-th guard holds
+    guarded -- gives the object of the k-th guard
     """
 
     fn: Any
@@ -125,7 +125,7 @@ class PlaceReader:
     def _root(self, root: Any) -> Any:
         if root[0] == "module":
             return names_of(root[1], self.main)
-        if root[0] == "modules":  # what the function imports
+        if root[0] == "modules":  # a module that the function imports
             return sys.modules
         if root[0] == "argument":
             return {"self": copied(self.arguments[root[1]])}
@@ -155,7 +155,7 @@ class PlaceReader:
 
 
 def _class_behind(path: Path, place: int, name: str) -> tuple[type, str]:
-    """Return the key of a step to what the classes behind one of a class's bases have."""
+    """Return the key of a step to attributes of the classes behind one of a class's bases."""
     try:
         order = path.read().__mro__
     except Exception:

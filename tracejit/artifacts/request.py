@@ -1,4 +1,4 @@
-"""What is asked for: a function, a transform, kinds of arguments. It names the slot."""
+"""A request for a program: a function, a transform, kinds of arguments. It names the slot."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def describe_request(transform: Any, specs: Sequence[ArgSpec], structure: Struct
 
 
 def function_name(fn: Callable[..., object]) -> str:
-    """Return `module:qualname` of a function, or of what is behind a method or a partial."""
+    """Return `module:qualname` of a function, or of the function behind a method or a partial."""
     while not hasattr(fn, "__qualname__") or isinstance(fn, MethodType):
         inner = fn.func if isinstance(fn, functools.partial) else getattr(fn, "__func__", None)
         if inner is None:

@@ -93,7 +93,7 @@ def artifact_of(call: Request, compiled: Keepable,
 
 
 class _ManifestWriter:
-    """Writes what a program reads from outside, and its interface."""
+    """Writes a program's guards and captured state, and its interface."""
 
     def __init__(self, fn: Callable[..., object], interface: Interface, call: Request,
                  dependencies: Dependencies) -> None:
@@ -175,7 +175,7 @@ class _ManifestWriter:
                              "program")
         if isinstance(x, HeldElements):
             raise Unstorable(f"the elements of {guard.path} decided on the program")
-        is_object = is_users_type(type(x)) and not isinstance(x, type)  # what is called is captured
+        is_object = is_users_type(type(x)) and not isinstance(x, type)  # its calls are captured
         for f in () if is_object else functions_in(x):
             if is_users(f.__globals__.get("__name__")) and f not in self.captured and (
                     not is_generated(f.__code__)):  # that of a data class reads its attributes

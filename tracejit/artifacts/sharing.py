@@ -18,9 +18,9 @@ __all__ = ["alike", "chains"]
 
 
 def alike(objects: Sequence[object]) -> list[int]:
-    """Return, per object, the first that is the same one: sharing is a part of what was captured.
+    """Return, per object, the first that is the same one: sharing is a part of captured state.
 
-    What is equal by value counts as itself.
+    Objects that are equal by value count as themselves.
     """
     first: dict[int, int] = {}
     parts = [part for x in objects for part in _parts(x)]
@@ -33,7 +33,7 @@ _BY_VALUE = (bool, int, float, complex, str, bytes, type(None), np.generic, np.n
 
 
 def _parts(x: object) -> Iterator[Any]:
-    """Yield an object, its classes, and what a method or partial is bound to."""
+    """Yield an object, its classes, and the objects that a method or partial is bound to."""
     yield x
     if isinstance(x, MethodType):
         yield from _parts(x.__self__)

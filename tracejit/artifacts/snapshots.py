@@ -1,7 +1,7 @@
 """Compiled programs as files of their own: `compiled.save(path)` and `tracejit.load(path)`.
 
-A snapshot needs no source: what the function reads from outside is in it, as it was. It is an
-archive in which nothing is packed, so that it takes no more memory than the file is long.
+A snapshot needs no source: the state that the function reads from outside is in it, as it was. It
+is an archive in which nothing is packed, so that it takes no more memory than the file is long.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _seal(manifest: dict[str, Any], files: dict[str, bytes]) -> str:
 class Snapshot:
     """A compiled program from a file: call it as the function that it was made of.
 
-    Raises `TypeError` for arguments of other kinds than those that it was compiled for.
+    Raises `TypeError` for arguments of other kinds than it was compiled for.
     """
 
     graph: str
@@ -136,7 +136,7 @@ class Snapshot:
         return result
 
     def _specs(self, leaves: list[object]) -> tuple[tuple[ArgSpec, ...], list[Any]]:
-        """Return the specs of arguments, and these, what lies on a device in one form."""
+        """Return the specs of arguments, and the arguments, arrays of a device in one form."""
         if self._device is None:
             return tuple(map(spec_of_leaf, leaves)), leaves
         from tracejit.program.cuda.arrays import specs_of_arguments
@@ -166,7 +166,7 @@ def load(path: str | Path) -> Snapshot:
 
     path -- the file; it holds machine code, so load only files that you trust
 
-    It is a snapshot of the function and of what that read from outside, and needs neither its
+    It is a snapshot of the function and of its state from outside, and needs neither its
     source nor Numba. Raises `SnapshotError`, a `ValueError`, where the file is damaged, was made by
     other versions or for another processor, or where others than this user and root could have
     written it.
@@ -193,7 +193,7 @@ def _load(path: Path) -> Snapshot:
         return _loaded(data)
     except TracejitError:
         raise
-    except Exception as e:  # whatever an altered file leads to
+    except Exception as e:  # an altered file can lead to any
         text = str(e) if isinstance(e, (BadObject, Missing)) else f"it is damaged ({e!r})"
         raise SnapshotError(
             f"{path} cannot be loaded: {text}. Save it again from the function") from None
@@ -230,7 +230,7 @@ def _require_sealed(m: dict[str, Any], files: dict[str, bytes]) -> None:
 
 
 def _unpacked(data: bytes) -> dict[str, bytes]:
-    """Return the files of an archive; `BadObject` where it is damaged, whatever that looks like."""
+    """Return the files of an archive; `BadObject` where it is damaged in any way."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()

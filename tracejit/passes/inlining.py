@@ -1,4 +1,4 @@
-"""Calls gone: what only the gradient pass had to see takes the shape that codegen wants."""
+"""Calls gone: equations made for the gradient pass alone take the form that codegen wants."""
 
 from __future__ import annotations
 

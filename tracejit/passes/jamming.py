@@ -8,13 +8,13 @@ behind, can be carried out beside it:
         for j in columns:                 for j in columns, and one more:
             body(i, j)                        if j is a column: body(i, j)
                                               if j - 1 is one: body(i + 1, j - 1)
-                                      for i in what is left:
+                                      for i in the other rows:
                                           for j in columns: body(i, j)
 
-That is done where every access to what is written is to one element, whose place is known, and
+That is done where every access to a written array is to one element, whose place is known, and
 where it is proven that iteration (i, j) shares none with the iterations (i + 1, j - 2) and before,
 which now precede it. The additions to one element may change places; every other operation is
-carried out on what it was carried out on before.
+carried out on the same operands as before.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from tracejit.ir.walk import Env, copy_eqn, copy_value, free_values, read_atom, 
 __all__ = ["describe_jam", "unroll_and_jam"]
 
 SLOW = 4.0
-"""What an equation costs, in additions, that is worth not waiting for: a division."""
+"""The cost, in additions, of an equation that is worth not waiting for: a division."""
 
 MOST_EQNS = 100
 """How many equations an iteration has at most."""
 
 
 def unroll_and_jam(graph: Graph) -> tuple[Graph, list[Eqn]]:
-    """Return a graph whose recurrences handle two rows at a time, and the loops along those rows.
+    """Return a graph whose recurrences handle two rows at a time, and the loops along the rows.
 
-    What is copied has the copied value for its origin.
+    Copied values have the original ones for their origin.
     """
     found: list[Eqn] = []
     return replace_graph(graph, _in_block(graph.block, found)), found
@@ -75,7 +75,7 @@ def _in_block(block: Block, found: list[Eqn]) -> Block:
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """A read or write of an element of what the loops carry, counted from the first.
+    """A read or write of an element of a carried array; arrays are counted from the first.
 
     Where an index is computed in the loops, it is None.
     """
@@ -129,7 +129,7 @@ class _NestedLoops:
                    for a in self.inside for b in self.inside)
 
     def _may_change_places(self) -> bool:
-        """Whether what now comes before the rest of the row before has nothing to do with that."""
+        """Whether accesses that now precede the rest of the row before are independent of it."""
         distance = Value(scalar(np.int64))
         next_row: dict[Value, Dim] = {self.i: self.i.dim + _direction(self.outer)}
         further = {self.j: self.j.dim + _direction(self.inner) * distance.dim}
@@ -143,7 +143,7 @@ class _NestedLoops:
         return True
 
     def jammed(self) -> Iterator[Eqn]:
-        """Yield the loop over pairs of rows and the one over what is left."""
+        """Yield the loop over pairs of rows and the loop over the remaining rows."""
         outer, step = self.outer, _direction(self.outer)
         lo, hi = bounds_of(outer)
         count = maximum(floor_div(hi - lo, 2), 0)
@@ -209,7 +209,7 @@ class _NestedLoops:
 
 
 def _rows_of(outer: Eqn) -> _NestedLoops | None:
-    """Return the nested loops that a loop is the outer one of, if it is known what they touch."""
+    """Return the nested loops that a loop is the outer one of, if their accesses are known."""
     if not _is_for(outer) or not LoopEqn(outer).body.eqns:
         return None
     body = LoopEqn(outer).body
@@ -225,7 +225,7 @@ def _rows_of(outer: Eqn) -> _NestedLoops | None:
     before = _accesses(body.eqns[:-1], places, computed)
     if before is None or not _in_order(inner.inputs, places):
         return None
-    if any(v in places for v in free_values(columns)):  # what an array was before the row
+    if any(v in places for v in free_values(columns)):  # an array as it was before the row
         return None
     places.update((v, k) for k, v in enumerate(carried_in(columns)))
     inside = _accesses(columns.eqns, places, computed)
@@ -251,7 +251,7 @@ def _accesses(eqns: Iterable[Eqn], places: dict[Value, int],
               computed: Set[Value]) -> list[_Access] | None:
     """Return the accesses to arrays that are carried; None where some are not of single elements.
 
-    places   -- which of the carried arrays a value is a version of; gets those that are made
+    places   -- which of the carried arrays a value is a version of; gets the versions made here
     computed -- the values that are not the same in all iterations, beside the loops' own
     """
     found: list[_Access] = []

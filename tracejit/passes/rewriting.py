@@ -44,7 +44,7 @@ class Context:
         return isinstance(a, Value) and self.uses[a] == 1
 
     def take_places(self, new: Sequence[Atom], old: Sequence[Value]) -> None:
-        """Let values, made now or there before, have the uses of those that they replace."""
+        """Let values, made now or there before, have the uses of the values that they replace."""
         for a, v in zip(new, old, strict=True):
             if isinstance(a, Value) and a is not v:
                 self.uses[a] += self.uses[v]
@@ -68,7 +68,7 @@ class Context:
 
 
 Rule = Callable[[Context, Eqn, Sequence[Atom], Params], "Atom | Sequence[Atom] | None"]
-"""(context, old equation, new operands, new params) -> what takes its place, or None."""
+"""(context, old equation, new operands, new params) -> its replacements, or None."""
 
 
 def rewrite_graph(graph: Graph, rules: dict[str, Sequence[Rule]]) -> Graph:
@@ -92,7 +92,7 @@ def _count_uses(graph: Graph) -> Counter[Value]:
 def _rewrite_block(block: Block, outer: Env, context: Context, rules: dict[str, Sequence[Rule]],
                    ) -> Block:
     env = dict(outer)
-    # the graph's own inputs stay, and those of regions, unless their sizes have become others
+    # the graph's own inputs stay, and inputs of regions, unless their sizes have become others
     inputs = [v if copy_type(v.aval, env) == v.aval else copy_value(v, env) for v in block.inputs]
     context.take_places(inputs, block.inputs)
     with context.builder.block(inputs) as scope:
@@ -138,7 +138,7 @@ def _rewrite_eqn(eqn: Eqn, env: Env, context: Context, rules: dict[str, Sequence
 
 
 def _stand_in(new: Sequence[Atom], old: Sequence[Value]) -> None:
-    """Let the values that were made just now know what they stand for."""
+    """Let the values that were made just now know the values they replace, their origin."""
     for a, v in zip(new, old, strict=True):
         if isinstance(a, Value) and a.origin is None and a.uid > v.uid:
             a.origin = v

@@ -299,7 +299,7 @@ def _empty_branches(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> list[A
 
 
 def _known_condition(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> list[Atom] | None:
-    """An `if_` on a constant with nothing in its branch is what that yields."""
+    """An `if_` on a constant with nothing in its branch is the branch's outputs."""
     if not isinstance(xs[0], Literal):
         return None
     region = IfEqn(e).branch(xs[0].val)

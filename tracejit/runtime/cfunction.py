@@ -62,7 +62,7 @@ def make_cfunction(program: Program, kernel: Kernel, entry: int, prefix: str,
     """Return a C function; see `Compiled.cfunc`.
 
     entry  -- the address of the kernel
-    prefix -- what its symbol begins with
+    prefix -- of its symbol
     """
     name, count = kernel.graph.name, len(kernel.graph.inputs)
     _require_scalars(kernel, name)

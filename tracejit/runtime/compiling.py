@@ -40,7 +40,7 @@ def dump(program: Program, stage: str, text: object) -> None:
     """Write a stage of a program to the directory for dumps, if there is one.
 
     Files are named by the function, the digest of its graph before all passes, and the stage; so
-    they are there as soon as the stage is, whatever becomes of the next one.
+    they are there as soon as the stage is, even if the next one fails.
     """
     folder = settings().dump
     if folder is None:

@@ -40,7 +40,7 @@ class DeviceLowered(Displayed):
     """A program with its kernels as emitted for a device, and the host's function that calls them.
 
     source -- the module, one function per kernel and `launch`
-    device -- what calls need of it, as plain data
+    device -- the data that calls need, plain
     """
 
     kernel: Any
@@ -92,7 +92,7 @@ class DeviceLowered(Displayed):
         """Return resources of kernels, as `ptxas` tells: registers, bytes of spills, memory.
 
         An estimate of the occupancy follows from these, for full blocks: how many warps a
-        multiprocessor holds at once, and what limits their number. Print it for a table. Raises
+        multiprocessor holds at once, and the limits of their number. Print it for a table. Raises
         `DeviceError` where `ptxas` is not there: the wheel nvidia-cuda-nvcc has it.
         """
         from tracejit.codegen.cuda.assembler import resources_of
@@ -144,11 +144,11 @@ class DeviceCompiled(Displayed):
         return self.lowered.source
 
     def why(self) -> str:
-        """Return what `DeviceLowered.why` does."""
+        """Return the text of `DeviceLowered.why`."""
         return self.lowered.why()
 
     def ptx(self, capability: Capability = (8, 0)) -> dict[str, str]:
-        """Return what `DeviceLowered.ptx` does."""
+        """Return the table of `DeviceLowered.ptx`."""
         return self.lowered.ptx(capability)
 
     @property
@@ -162,7 +162,7 @@ class DeviceCompiled(Displayed):
         raise _has_ptx(self, "assembly")
 
     def resources(self, capability: Capability = (8, 0)) -> ResourceTable:
-        """Return what `DeviceLowered.resources` does."""
+        """Return the table of `DeviceLowered.resources`."""
         return self.lowered.resources(capability)
 
     @property
@@ -171,10 +171,10 @@ class DeviceCompiled(Displayed):
         return self.lowered.traced.arguments
 
     def _kept_code(self) -> Code:
-        """Return the part of a manifest that says what the code is, and its files.
+        """Return the part of a manifest that describes the code, and its files.
 
-        It is for the compute capability that the program was compiled for, or else for that of the
-        device that is there. Raises `Unstorable` where there is neither.
+        It is for the compute capability that the program was compiled for, or else for the present
+        device's. Raises `Unstorable` where there is neither.
         """
         try:
             capability = self.capability_to_keep()

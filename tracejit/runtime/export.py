@@ -1,6 +1,6 @@
 """Compiled programs as files for C: a header, an object, a static archive and a shared library.
 
-`Compiled.export` is the way in. What the files hold is made by `tracejit.codegen.export`.
+`Compiled.export` is the way in. The contents of the files are made by `tracejit.codegen.export`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = ["export_program", "require_silent"]
 
 _SUFFIXES = {".h": (".h",), ".o": (".h", ".o"), ".a": (".h", ".o", ".a"),
              ".so": (".h", ".o", ".a", ".so")}
-"""What is written for the suffix that is asked for."""
+"""The files that are written for each suffix."""
 
 
 def export_program(program: Program, kernel: Kernel, source: str, shown_at: str,
@@ -85,7 +85,7 @@ def require_silent(program: Program, kernel: Kernel) -> None:
                           "or let it return what it shows")
 
 
-# --- what the program is --------------------------------------------------------------------------
+# --- the program in words -------------------------------------------------------------------------
 
 
 def _names_of_state(program: Program, kernel: Kernel) -> tuple[dict[int, str], dict[int, str]]:
@@ -190,7 +190,7 @@ class _Files:
             os.replace(fresh, path)
 
     def _make(self, path: Path, fresh: Path) -> None:
-        """Run the tool that makes a file; `ExportError` where it fails, with what to run."""
+        """Run the tool that makes a file; `ExportError` where it fails, with the command to run."""
         command = self._command(fresh)
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -118,7 +118,7 @@ class Function(Displayed, Generic[P, R]):
         self._table: dict[Any, list[Specialisation]] = {}
         self._plain: Any = self.__call__
         self._slow = self._plain
-        """What the newest fast entry falls back on: the one before, and at last Python."""
+        """The fallback of the newest fast entry: the one before, and at last Python."""
         self._chained = 0
         functools.update_wrapper(self, transform.fn, updated=())
         self.__wrapped__ = transform.fn
@@ -174,7 +174,7 @@ class Function(Displayed, Generic[P, R]):
         return self._attempted(self._find(key, specs, structure, leaves), leaves)
 
     def _specs(self, leaves: list[object]) -> tuple[tuple[ArgSpec, ...], list[Any]]:
-        """Return the specs of arguments, and these, what lies on a device in one form."""
+        """Return the specs of arguments, and the arguments, arrays of a device in one form."""
         try:
             if self._target == "cpu":
                 return tuple(map(spec_of_leaf, leaves)), leaves
@@ -277,7 +277,7 @@ class Function(Displayed, Generic[P, R]):
         >>> slope = tracejit.grad(lambda x: np.sum(x * x))
         >>> slope.warmup(("f64[n]",), (2.0,))
 
-        Raises what a call would raise, and `Refusal` where a size has to be known that a spec
+        Raises the errors of a call, and `Refusal` where a size has to be known that a spec
         leaves open.
         """
         for args in calls:
@@ -299,7 +299,7 @@ class Function(Displayed, Generic[P, R]):
 
     @functools.cached_property
     def _numba_type_(self) -> Any:
-        """Return what Numba asks for where `@njit` code names the function."""
+        """Return the Numba type for which Numba asks where `@njit` code names the function."""
         from tracejit.runtime.njit import numba_type
 
         if self._target != "cpu":

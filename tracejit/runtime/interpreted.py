@@ -41,7 +41,7 @@ class Interpreted:
             number(a) == number(b) for a, b in program.capture.checks)
 
     def run(self, values: Sequence[object]) -> list[Any]:
-        """Run the interpreter; what equations raise comes from the user's line, as compiled."""
+        """Run the interpreter; errors of equations come from the user's line, as compiled."""
         try:
             return list(interpret(self.traced.graph, *values))
         except tuple(RAISABLE.values()) as e:

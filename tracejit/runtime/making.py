@@ -30,7 +30,7 @@ LOG = logging.getLogger("tracejit")
 
 
 def make(call: Request) -> tuple[Interface, Runner]:
-    """Capture and compile what a call needs."""
+    """Capture and compile the program of a call."""
     if any(isinstance(x, TracedValue) for x in call.leaves):
         current()  # a traced value outside of a capture
     name = getattr(call.function, "__name__", "")
@@ -63,7 +63,7 @@ def _watched(runner: Runner, traced: Traced) -> Runner:
 
 
 def log_compilation(program: Program, reason: str, times: dict[str, float]) -> None:
-    """Log what was compiled, why, and how long each stage took."""
+    """Log the program that was compiled, why, and how long each stage took."""
     parts = ", ".join(f"{k} {1e3 * t:.1f} ms" for k, t in times.items())
     signature = ", ".join(f"{v.name}: {v.aval}" if v.name else str(v.aval)
                           for v in program.graph.inputs)

@@ -1,4 +1,4 @@
-"""Why a call needs a program of its own: what the programs that are there do not agree with."""
+"""Why a call needs a program of its own: its differences to the programs that are there."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Calls of transformed functions in `@njit` code: from Numba's types to a program, at typing time.
 
-What a program depends on besides its arguments is frozen when the caller is compiled, as Numba
-freezes globals; `tracejit/codegen/njit_call.py` emits the call.
+State that a program depends on besides its arguments is frozen when the caller is compiled, as
+Numba freezes globals; `tracejit/codegen/njit_call.py` emits the call.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class _Calls:
         return call
 
     def _made(self, args: tuple[object, ...], names: tuple[str, ...]) -> tuple[Program, NjitCall]:
-        """Make a call; what it refuses is an error of types for Numba."""
+        """Make a call; its refusals are errors of types for Numba."""
         try:
             return self._new_call(args, names)
         except (NumbaError, CompileError):
@@ -128,7 +128,7 @@ def _structure(kind: object, specs: list[ArgSpec], contents: list[object],
 _KINDS = {types.float64: ArgSpec("float", np.dtype(np.float64)),
           types.int64: ArgSpec("int", np.dtype(np.int64)),
           types.complex128: ArgSpec("complex", np.dtype(np.complex128))}
-"""What stands for Python's numbers: Numba does not tell them from NumPy's."""
+"""Substitutes for Python's numbers: Numba does not tell them from NumPy's."""
 
 _DTYPES = {kind: dtype for dtype, kind in NUMBA_TYPES.items()}
 
@@ -151,7 +151,7 @@ def _spec(kind: object) -> ArgSpec:
                   "arrays, numbers and tuples of them")
 
 
-# --- what the program depends on ----------------------------------------------------------------
+# --- state that the program depends on ------------------------------------------------------------
 
 
 def _require_pure(program: Program, dependencies: Dependencies) -> None:
@@ -201,7 +201,7 @@ def _apart(program: Program, kinds: Sequence[Any]) -> Iterator[tuple[int, int, R
 
 
 def _is_current(program: Program) -> bool:
-    """Return whether what was frozen is as it was: else the next caller gets a program anew."""
+    """Return whether the frozen state is as it was: else the next caller gets a program anew."""
     try:
         return all(g.holds() for g in program.capture.guards) and all(
             same(s.content, s.path.read()) for s in program.sources if isinstance(s, Leaf))

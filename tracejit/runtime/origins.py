@@ -36,7 +36,7 @@ SEGMENT = 64
 """How many iterations of a loop, or states between iterations, are kept at once."""
 
 SUBSTITUTES = (0.5, 2.0, 1.0)
-"""What stands for elements that are not finite: functions have one of these in their domain."""
+"""Substitutes for elements that are not finite: functions have one of these in their domain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ class NaNOrigin:
     """Where an element that is not finite began: an equation, an input or a constant.
 
     spot  -- the element; its atom is an input of the graph where `eqn` is None, or a literal
-    value -- what it is
-    args  -- what the equation was given
+    value -- its value
+    args  -- the operands' values of the equation
     loops -- the loops and maps around it, outermost first, each with the number of its iteration
     """
 
@@ -238,7 +238,7 @@ def _through(eqn: Eqn, env: Env, place: int, spot: Spot, loops: Loops) -> NaNOri
         """Whether the element is not finite, either, with these operands."""
         try:
             result = np.asarray(apply_eqn(eqn, changed, env)[place])[spot.index]
-        except Exception:  # a factorisation of what replaces the operand, perhaps
+        except Exception:  # a factorisation of the changed operand, perhaps
             return False
         return not np.isfinite(result)
 
@@ -265,7 +265,7 @@ def _through(eqn: Eqn, env: Env, place: int, spot: Spot, loops: Loops) -> NaNOri
 
 
 def _carrier(x: np.ndarray, index: Index, carries: Callable[[np.ndarray], bool]) -> Index:
-    """Return an element of an operand that, kept alone, makes the result what it is.
+    """Return an element of an operand that, kept alone, still makes the result not finite.
 
     It is sought at the result's own index first, then by halves.
     """

@@ -27,9 +27,9 @@ __all__ = ["Lowerable", "Program"]
 class Program:
     """A captured and transformed function: its graph, and how calls and results map to it.
 
-    capture   -- what the program depends on besides its arguments
+    capture   -- the guards and state that the program depends on besides its arguments
     sources   -- per input of the graph, the number of the argument's leaf, or captured state
-    structure -- of the result; its leaves are `constants`, or outputs where those are None
+    structure -- of the result; its leaves are `constants`, or outputs where these are None
     weak      -- per output, whether it is a Python number
     written   -- leaves of the arguments to be overwritten, with the number of the output
     assigned  -- paths to variables to be assigned to, with the number of the output
@@ -94,7 +94,7 @@ class Lowerable(Protocol):
     function  -- the transformed function that was traced, if it was one
     shapes    -- per input of the graph, its shape while it was traced, or the int; None if unknown
     times     -- how long each stage took, in seconds
-    history   -- what each pass has made, by its name
+    history   -- the graph after each pass, with the pass's name
     """
 
     program: Program
@@ -109,4 +109,4 @@ class Lowerable(Protocol):
         """Return the graph after all passes."""
 
     def why(self) -> str:
-        """Return what was decided, line by line."""
+        """Return the decisions, line by line."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["reproducer"]
 
 SIZE = 4
-"""What a size or an int is, where no call says it."""
+"""The value of a size or an int, where no call gives one."""
 
 _SCRIPT = '''"""Runs {name} alone: compiled code against the interpreter.
 

@@ -1,4 +1,4 @@
-"""From a captured program to code that runs: the staged objects and what they hold.
+"""From a captured program to code that runs: the staged objects and their attributes.
 
 `g.trace(*args)` gives a `Traced`, its `.lower()` a `Lowered`, its `.compile()` a `Compiled`.
 """
@@ -60,7 +60,7 @@ class Traced(Displayed):
         """Per input of the graph, its shape while it was traced, or the int; None if unknown."""
         self.times: dict[str, float] = {}
         self.history: list[tuple[str, Graph]] = []
-        """What each pass has made, by its name, since `graph` was asked for."""
+        """The graph after each pass, with the pass's name, once `graph` was asked for."""
 
     @functools.cached_property
     def graph(self) -> Graph:
@@ -83,14 +83,14 @@ class Traced(Displayed):
         return graph
 
     def _dump_more(self, graph: Graph) -> None:
-        """Write what was decided, and a script that compiles and runs the program alone."""
+        """Write the decisions, and a script that compiles and runs the program alone."""
         from tracejit.runtime.reproducing import reproducer
 
         dump(self.program, "why.txt", self.why())
         dump(self.program, "repro.py", reproducer(self.program, graph, self.shapes))
 
     def why(self) -> str:
-        """Return, line by line, what was fixed, unrolled, stored and pruned, and why."""
+        """Return, line by line, each fixed or stored value, unrolled loop, pruned op, and why."""
         lines = list(map(str, self.program.graph.notes))
         for eqn, reason in self.program.graph.reasons:
             if eqn.outputs:
@@ -116,7 +116,7 @@ class Traced(Displayed):
 class Lowered(Displayed):
     """A program with its emitted source.
 
-    change -- what to do to the kernel before it is rendered
+    change -- changes the kernel before it is rendered
     """
 
     kernel: Kernel
@@ -150,8 +150,8 @@ class Lowered(Displayed):
         return self.traced.graph
 
     def why(self) -> str:
-        """Return what `Traced.why` does, each copy of an array in a loop, with its reason, each
-        loop that handles two rows at a time, and each size of which one value has loops of its own.
+        """Return the lines of `Traced.why`, with lines on copies of arrays in loops, loops that
+        handle two rows at a time, and sizes of which one value has loops of its own.
         """
         jams = dict.fromkeys(map(describe_jam, self.jammed))
         short = (f"{name} == {n}: loops over it are written out, since it is {n} in the call that "
@@ -230,7 +230,7 @@ class Compiled(Displayed):
         return self.lowered.traced.arguments
 
     def _kept_code(self) -> Code:
-        """Return the part of a manifest that says what the code is, and its files."""
+        """Return the part of a manifest that describes the code, and its files."""
         return code_for_cpu(self.symbol, self.code.object_code, self.code.bitcode, self.source)
 
     @property
@@ -254,7 +254,7 @@ class Compiled(Displayed):
         return assembly_of(*self._made_of, with_lines=with_lines)
 
     def why(self) -> str:
-        """Return what `Lowered.why` does."""
+        """Return the text of `Lowered.why`."""
         return self.lowered.why()
 
     def save(self, path: str | Path) -> Path:
@@ -271,17 +271,17 @@ class Compiled(Displayed):
                name: str | None = None) -> list[Path]:
         """Write the program as C header, object, static archive and shared library; return these.
 
-        path -- ends in .so, for all of them beside each other, or in .a, .o or .h, for those that
-                come before
+        path -- ends in .so, for all of them beside each other, or in .a, .o or .h, for this and
+                the files before it
         cpu  -- None for the CPU of this machine, or a name, "x86-64-v3" for instance; on this
-                machine's CPU results equal those of calls from Python to the last bit
-        name -- what C programs call it, instead of the function's name; it stands for a symbol
+                machine's CPU results equal Python's calls to the last bit
+        name -- its name in C programs, instead of the function's; it stands for a symbol
                 that is named by the program's content
 
-        The header says what the function takes, in elements and bytes, and what its codes mean;
+        The header describes the parameters, in elements and bytes, and the codes;
         see docs/export.md. Raises `ExportError` where the program cannot be exported, as when it
-        calls an `@njit` function, or where a C compiler is needed and there is none; what could be
-        written is there then.
+        calls an `@njit` function, or where a C compiler is needed and there is none; earlier
+        files are written then.
 
         >>> import tempfile, tracejit
         >>> cube = tracejit.grad(lambda x: x * x * x).trace(1.0).lower().compile()
@@ -305,7 +305,7 @@ class Compiled(Displayed):
                      knows: "double (double)", "double (double, void *)", "double (int, double *)",
                      "double (int, double *, void *)"
 
-        What it returns has `address`, `ctypes` and `native_name`, as Numba's `cfunc`. Where the
+        The C function has `address`, `ctypes` and `native_name`, as Numba's `cfunc`. Where the
         program raises, or is given another number of arguments, the function returns NaN. Raises
         `ExportError` for a program of anything else than float64 scalars with one such result.
 

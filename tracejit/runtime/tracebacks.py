@@ -20,7 +20,7 @@ Callee = TypeVar("Callee", bound=Callable[..., Any])
 
 
 def hide_frames(error: BaseException) -> None:
-    """Take the frames that are not users' from an exception's traceback, and of those behind it.
+    """Take the frames that are not users' from the tracebacks of an exception and its causes.
 
     To be followed by a bare `raise`, which does not add the frame that it is in.
     """

@@ -16,9 +16,9 @@ __all__ = ["describe_device_environment", "describe_environment", "describe_port
            "environment_digest"]
 
 FORMAT = 1
-"""Of manifests and of what the fast entry is given; another number makes all artifacts misses."""
+"""Of manifests and of the fast entry's table; another number makes all artifacts misses."""
 DEVICE_FORMAT = 2
-"""Of what programs for a device ask of `tracejit.program.cuda`; another makes them misses."""
+"""Of the calls of device programs to `tracejit.program.cuda`; another makes them misses."""
 
 
 @functools.cache
@@ -42,7 +42,7 @@ def describe_environment() -> dict[str, str]:
 
 @functools.cache
 def describe_device_environment() -> dict[str, str]:
-    """Return the environment of programs for a device: also what compiles for it."""
+    """Return the environment of programs for a device: also the compilers for it."""
     root = Path(__file__).parents[1]
     folders = (str(root / "program" / "cuda"), str(root / "codegen" / "cuda"))
     return {**describe_environment(), **describe_portable(),
@@ -53,7 +53,7 @@ def describe_device_environment() -> dict[str, str]:
 def describe_portable() -> dict[str, str]:
     """Return the facts that another machine must share to run a program for a device.
 
-    PTX and `launch` ask for no processor, and for nothing of what has compiled them.
+    PTX and `launch` ask for no processor, and for none of the libraries that have compiled them.
     """
     return {"format": str(FORMAT), "device format": str(DEVICE_FORMAT),
             "tracejit": sys.modules["tracejit"].__version__}

@@ -20,13 +20,13 @@ __all__ = ["SHOWN", "TEMPORARY", "Folder", "open_parent", "read_file",
            "temporary_name"]
 
 TEMPORARY = "new-"
-"""How the names begin of what is not there as a whole yet."""
+"""How the names of unfinished files begin."""
 ABANDONED = 3600.0
 """After how many seconds a file that was being written is taken to be left behind, whoever wrote
 it; at once where its process has ended."""
 
 PRIVATE, SHOWN = 0o600, 0o644
-"""Modes of files: what a store holds, and what users save to be given to others."""
+"""Modes of files: in a store, and saved by users to be given to others."""
 
 _FOLDER = (os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
            | getattr(os, "O_CLOEXEC", 0))
@@ -43,7 +43,7 @@ Check = Callable[[os.stat_result, Path], None]
 
 
 class Folder:
-    """An open folder that others cannot write to, and what is in it.
+    """An open folder that others cannot write to, and its entries.
 
     path -- its name, for messages alone
     """
@@ -62,7 +62,7 @@ class Folder:
     def reach(cls, path: Path, *, make: bool = False) -> Folder:
         """Open a folder; `PermissionError` where others could have written to it or put it there.
 
-        make -- whether it is made where it is not there, and what is above it
+        make -- whether it and the folders above it are made where they are not there
         """
         if not IS_SUPPORTED:
             raise PermissionError(errno.EPERM, "this platform does not tell who can write to files")
@@ -91,7 +91,7 @@ class Folder:
     def add(self, name: str, data: bytes, mode: int = PRIVATE) -> None:
         """Write a file that is not there yet.
 
-        mode -- who may do what with it; what the umask forbids nobody may, unless it is private
+        mode -- its permissions, less the ones that the umask forbids, unless it is private
         """
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE
         descriptor = _open(name, flags, self.descriptor, self.path, mode)
@@ -101,7 +101,7 @@ class Folder:
             f.write(data)
 
     def replace(self, name: str, data: bytes, mode: int = PRIVATE) -> None:
-        """Write a file that takes the place of whatever has its name, whole or not at all."""
+        """Write a file in place of any entry of its name, whole or not at all."""
         new = temporary_name()
         self.add(new, data, mode)
         try:
@@ -119,7 +119,7 @@ class Folder:
             os.replace(old, new, src_dir_fd=self.descriptor, dst_dir_fd=self.descriptor)
 
     def lock_file(self, name: str) -> int:
-        """Return a descriptor of a file to be locked; what is no file of ours by its name goes."""
+        """Return a descriptor of a file to be locked; another entry of its name is removed."""
         try:
             return self._file(name, os.O_RDWR | os.O_CREAT)
         except OSError:
@@ -141,7 +141,7 @@ class Folder:
             yield from found
 
     def state(self, name: str) -> os.stat_result:
-        """Return the state of what has a name, of a link its own."""
+        """Return the state of an entry, of a link its own."""
         return os.stat(name, dir_fd=self.descriptor, follow_symlinks=False)
 
     def touch(self, name: str) -> None:
@@ -149,7 +149,7 @@ class Folder:
         os.utime(name, dir_fd=self.descriptor, follow_symlinks=False)
 
     def remove(self, name: str) -> bool:
-        """Remove what has a name, with all that is in it; a link itself, and not where it leads.
+        """Remove an entry, with its content; a link itself, and not its target.
 
         Return whether it is gone.
         """
@@ -170,7 +170,7 @@ class Folder:
         return True
 
     def remove_abandoned(self) -> None:
-        """Remove what processes have left behind that were killed while they wrote."""
+        """Remove the files left behind by processes that were killed while they wrote."""
         for entry in self.entries():
             with suppress(OSError):
                 if entry.name.startswith(TEMPORARY) and _is_abandoned(entry):
@@ -178,7 +178,7 @@ class Folder:
 
 
 def temporary_name() -> str:
-    """Return a name for what is not whole yet; the process that writes it can be told by it."""
+    """Return a name for an unfinished file; the process that writes it can be told by it."""
     return f"{TEMPORARY}{os.getpid()}-{secrets.token_hex(8)}"
 
 
@@ -265,7 +265,7 @@ def _link_target(name: str, parent: int, place: Path) -> str:
 
 
 def _step(name: str, parent: int, place: Path, make: bool) -> int:
-    """Open a folder on the way; others may write to it only if they cannot move what is in it."""
+    """Open a folder on the way; others may write to it only if they cannot move its entries."""
     try:
         descriptor = _open(name, _FOLDER, parent, place)
     except FileNotFoundError:
@@ -305,7 +305,7 @@ def _require_owner(found: os.stat_result, path: Path) -> None:
 
 
 def _require_safe(found: os.stat_result, path: Path) -> None:
-    """Require of a folder that others cannot put another thing in place of what we have in it."""
+    """Require of a folder that others cannot replace our entries in it."""
     _require_owner(found, path)
     if not found.st_mode & stat.S_ISVTX:
         _require_unwritable(found, path)
@@ -318,7 +318,7 @@ def _require_unwritable(found: os.stat_result, path: Path) -> None:
 
 
 def _require_ours(found: os.stat_result, path: Path) -> None:
-    """Require what a store may be made of: nobody else has written to it, or can."""
+    """Require of an entry of a store that nobody else has written to it, or can."""
     _require_owner(found, path)
     if found.st_mode & _OTHERS:
         raise PermissionError(errno.EPERM, f"other users can write to {path}; chmod go-w {path}")

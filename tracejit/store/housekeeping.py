@@ -1,4 +1,4 @@
-"""How much the store holds, and what goes where it is too much."""
+"""How much the store holds, and which files go where it is too much."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["clear", "contents", "prune", "sources", "tidy"]
 
 SIZES = "sizes.json"
 SPARE = 0.1
-"""What part of the store's size is made free once it is full, so that it is seldom looked at."""
+"""The part of the store's size that is made free once it is full, so that pruning is rare."""
 RECENT = 2_000_000_000
 """For how many nanoseconds the time of a folder may be that of two changes."""
 
 Content = tuple[int, int, int]
-"""What a slot holds: the time of its folder in nanoseconds, how many artifacts, their bytes."""
+"""A slot's content: the time of its folder in nanoseconds, how many artifacts, their bytes."""
 
 
 def contents(store: ArtifactStore) -> dict[str, Content]:
@@ -60,9 +60,9 @@ def _known(store: ArtifactStore) -> dict[str, Content]:
 def prune(store: ArtifactStore, *, spare: float = 0.0) -> int:
     """Remove artifacts over the limit, and files of killed processes; return how many artifacts.
 
-    Emitted source goes first, which serves to be looked at, then what was not used for longest.
+    Emitted source, which is for reading, goes first, then artifacts not used for longest.
 
-    spare -- what part of the store's size is to be free then, if anything has to go
+    spare -- which part of the store's size is to be free then, if anything has to go
     """
     for name in ("", "shared", "emitted"):
         with suppress(OSError):
@@ -85,10 +85,7 @@ _PUT: dict[Path, int] = {}
 
 
 def tidy(store: ArtifactStore) -> None:
-    """Remove what is too much; to be called when something was put into the store.
-
-    The whole store is looked at for about every 16th file, over all processes.
-    """
+    """Prune the store for about every 16th file put into it, of all processes; called for each."""
     _PUT[store.path] = _PUT.get(store.path, os.getpid()) + 1
     if _PUT[store.path] % 16 == 0:
         prune(store, spare=SPARE)

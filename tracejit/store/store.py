@@ -1,9 +1,9 @@
-"""The folder that keeps artifacts: atomic writes, locks, how much it is, what is evicted.
+"""The folder that keeps artifacts: atomic writes, locks, sizes, eviction.
 
     artifacts/SLOT/NAME/      one artifact: its files, named by the digest of its manifest
     artifacts/SLOT/lock       held by the process that makes an artifact for this slot
     artifacts/shared/NAME     object code that all programs use
-    artifacts/sizes.json      what each slot holds, as of a time of the slot's folder
+    artifacts/sizes.json      the size of each slot, as of a time of the slot's folder
     emitted/NAME.py           emitted source, to be looked at
 
 A slot stands for a function, a transform and the dtypes and ranks of arguments. A new artifact is
@@ -52,7 +52,7 @@ class Artifact:
         self.manifest: dict[str, Any] = json.loads(text)
 
     def file(self, name: str) -> bytes:
-        """Return the content of a file; `BadObject` if it is not what was written."""
+        """Return the content of a file; `BadObject` if it is not the content that was written."""
         data = self.folder.read(name)
         if digest(data) != self.manifest["files"][name]:
             raise BadObject(f"its {name} is damaged")
@@ -201,7 +201,7 @@ class ArtifactStore:
         return sum(folder.remove(key) for key in keys)
 
 def _inner(parent: Folder, name: str, make: bool) -> Folder:
-    """Open a folder of the store; where one is to be made, whatever else has its name goes."""
+    """Open a folder of the store; where one is to be made, any other entry of its name goes."""
     try:
         return parent.folder(name, make=make)
     except OSError as e:
@@ -225,7 +225,7 @@ def _put(folder: Folder, key: str, new: str, files: dict[str, bytes]) -> None:
         raise
 
 
-# --- what is said, and the store itself -----------------------------------------------------------
+# --- warnings, and the store itself ---------------------------------------------------------------
 
 
 def warn_damaged(name: str, error: Exception) -> None:

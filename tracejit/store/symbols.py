@@ -1,4 +1,4 @@
-"""The undefined symbols of object code, read from its table: LLVM aborts on those it cannot find.
+"""The undefined symbols of object code, read from its table: LLVM aborts on ones it cannot find.
 
 ELF, 64 bits, little-endian: System V Application Binary Interface, chapter 4, "Symbol Table".
 """

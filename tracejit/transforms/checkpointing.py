@@ -37,16 +37,16 @@ def checkpoint(*, snapshots: None = ...) -> Callable[[Callable[P, T]], Callable[
 def checkpoint(what: object = None, *, snapshots: int | None = None) -> Any:
     """Compute again on the way back, in place of storing: less memory for more time.
 
-    what      -- a function: of what it computes nothing is stored but what it reads; or what a
-                 `for` runs over: `for i in checkpoint(range(n), snapshots=20)`
+    what      -- a function, of which only the values that it reads are stored; or the iterable
+                 of a `for`: `for i in checkpoint(range(n), snapshots=20)`
     snapshots -- for a loop, how many of its states to keep: the memory is for that many, however
                  often it runs; with s of them and each iteration computed again at most r times
                  it may run C(s + r, s) times, so with 20 and 8 more than three million times
 
-    Values and gradients are those without it. In forward mode, and where nothing is
+    Values and gradients stay the same. In forward mode, and where nothing is
     differentiated, it changes nothing.
 
-    Raises `TypeError` for what is neither a function nor something to run over, `ValueError` for
+    Raises `TypeError` for objects that are neither a function nor an iterable, `ValueError` for
     fewer than one snapshot.
 
     >>> import numpy as np, tracejit
@@ -85,7 +85,7 @@ def checkpoint(what: object = None, *, snapshots: int | None = None) -> Any:
 
 
 def recompute_grad(f: Callable[P, T]) -> Callable[P, T]:
-    """Return a function of which nothing is stored but what it reads: `checkpoint(f)`.
+    """Return a function of which nothing is stored but the values it reads: `checkpoint(f)`.
 
     f -- a function of arrays, numbers and nests of them
 

@@ -1,4 +1,4 @@
-"""A transform by name and settings: what carries it out is imported when it is needed.
+"""A transform by name and settings: the module that carries it out is imported when it is needed.
 
 So a program that is found in the store of compiled ones is called without the tracer.
 """
@@ -29,8 +29,8 @@ WITH_AUX = {"grad", "value_and_grad", "jacrev", "jacfwd", "hessian"}
 class Deferred:
     """A transform of a function.
 
-    home     -- "module:name" of what makes the transform from function, settings and options
-    settings -- what users gave, such as argnums
+    home     -- "module:name" of the function that makes it from function, settings and options
+    settings -- the user's settings, such as argnums
     """
 
     name: str

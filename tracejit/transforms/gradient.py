@@ -192,7 +192,7 @@ def _rotated(program: Program, before: int, count: int) -> Program:
 
 
 def _kind_of_result(value: Structure, constants: Sequence[Any]) -> str:
-    """Return in words what a function returns that is no number of the graph."""
+    """Return in words a function's result that is no number of the graph."""
     if value.kind is type(None):
         return "None"
     kind = type(constants[0][0]) if value == LEAF else value.kind

@@ -55,7 +55,7 @@ def _differentiable(kinds: Sequence[Any]) -> list[int]:
 
 def _check_like(what: str, names: Sequence[str], shown: Sequence[Any],
                 given: Sequence[Any]) -> None:
-    """Raise unless tangents or cotangents have the shapes and kinds of what they belong to."""
+    """Raise unless tangents or cotangents have the shapes and kinds of their values."""
     for name, x, t in zip(names, shown, given, strict=True):
         if np.shape(x) != np.shape(t):
             raise ValueError(f"the {what} of {name} has shape {np.shape(t)}, but {name} has shape "
@@ -63,7 +63,7 @@ def _check_like(what: str, names: Sequence[str], shown: Sequence[Any],
 
 
 def _like(x: Any, t: object) -> Any:
-    """Return a tangent or cotangent with the dtype of what it belongs to."""
+    """Return a tangent or cotangent with the dtype of its value."""
     dtype = x.dtype if isinstance(x, (Tracer, SymInt, DeviceArray)) else np.result_type(x)
     if isinstance(t, (Tracer, SymInt)):
         return t
@@ -303,7 +303,7 @@ class Tangent:
         """Return value and tangent within a capture, where some leaves of the arguments vary.
 
         dots   -- the tangents of these leaves
-        settle -- what makes one tangent of those of two names of one array that is written to
+        settle -- makes one tangent of the tangents of two names of one array that is written to
         """
         block, weak, out_structure, constants, heads = capture_block(self.fn, leaves, structure,
                                                                      chosen)

@@ -49,7 +49,7 @@ def tracer_of_atom(a: Atom, weak: bool) -> Any:
 
 
 def conforming(what: str, t: object, x: object) -> Tracer:
-    """Return a traced tangent or cotangent with the dtype and shape of what it belongs to."""
+    """Return a traced tangent or cotangent with the dtype and shape of its value."""
     t = cast(lift(t), dtype_of(x))
     dims, expected = dims_of(t), dims_of(x)
     if len(dims) != len(expected) or not all(map(same_dim, dims, expected)):
@@ -83,11 +83,11 @@ def capture_block(fn: Callable[..., object], leaves: list[object], structure: St
                   ) -> tuple[Block, list[bool], Structure, list[Any], dict[int, int]]:
     """Capture a call of a function as a block whose inputs are the chosen leaves.
 
-    Everything else that the function reads stays what it is in the capture around. Returned are
-    the block, which outputs are weak, the structure of the result, what it has that is no output,
+    All other values that the function reads stay as they are in the capture around. Returned are
+    the block, which outputs are weak, the structure of the result, its leaves that are no outputs,
     and the leaves for which another stands.
 
-    what -- how messages call the transform, where the caller would see writes to arguments
+    what -- the transform's name in messages, where the caller would see writes to arguments
     """
     trace = current()
     inputs = []
@@ -120,7 +120,7 @@ def capture_block(fn: Callable[..., object], leaves: list[object], structure: St
 
 
 def _apart(results: list[object]) -> tuple[list[Atom], list[bool], list[Any]]:
-    """Return the numbers among results, which of these are weak, and what is no number.
+    """Return the numbers among results, which of these are weak, and the other results.
 
     The last list has an item per result: None for a number, else a tuple of the result.
     """

@@ -16,7 +16,7 @@ Argnums = int | str | Sequence[int | str]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What changes generated code: `fp` is "default" or "strict", `target` "cpu" or "cuda"."""
+    """Options of generated code: `fp` is "default" or "strict", `target` "cpu" or "cuda"."""
 
     fp: str = "default"
     target: str = "cpu"

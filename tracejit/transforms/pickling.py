@@ -18,7 +18,7 @@ Origin = tuple[FunctionType, str, str]
 
 
 class _Open(threading.local):
-    """What a thread is at: looking for functions that go by value, or pickling some of them."""
+    """The state of a thread: looking for functions that go by value, or pickling some of them."""
 
     searches = False
 

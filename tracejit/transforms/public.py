@@ -22,7 +22,7 @@ A = TypeVar("A")
 _Tuple = tuple[Any, ...] | list[Any]
 
 # Of every transform, overloads for type checkers: of a function, and as a decorator with arguments;
-# with auxiliary data A, and without. What they return has the function's parameters P.
+# with auxiliary data A, and without. The transforms have the function's parameters P.
 
 
 def _decorator(fn: Any, make: Callable[[Callable[..., Any]], Deferred]) -> Any:
@@ -67,7 +67,7 @@ def jit(fn: Callable[..., Any] | None = None, *, fp: str = "default", target: st
     target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
 
     Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
-    line and what to write in its place.
+    line and a remedy.
 
     >>> import numpy as np, tracejit
     >>> @tracejit.jit
@@ -116,7 +116,7 @@ def grad(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: boo
     fn      -- a function that returns a real scalar, a float of shape (): a number or an array's
                element (or, with `has_aux`, a pair with more)
     argnums -- position or name of the argument to differentiate by, or a tuple of them: floats or
-               complex numbers, arrays of them of any shape, or nests of those
+               complex numbers, arrays of them of any shape, or nests of these
     has_aux -- whether the function returns (value, auxiliary data); so does its gradient then
     fp      -- "default", or "strict", which turns off vectorised math and reordered sums
     target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
@@ -125,7 +125,7 @@ def grad(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: boo
     tuple of them); an argument that the result does not depend on has zeros.
 
     Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
-    line and what to write in its place.
+    line and a remedy.
     Raises `TypeError` where the result is no real scalar or an argument is not floating.
 
     >>> import numpy as np, tracejit
@@ -180,7 +180,7 @@ def value_and_grad(fn: Callable[..., Any] | None = None, argnums: object = 0,
     target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
 
     Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
-    line and what to write in its place.
+    line and a remedy.
     Raises `TypeError` where the result is no real scalar or an argument is not floating.
 
     >>> import tracejit
@@ -232,7 +232,7 @@ def vjp(fn: Callable[..., tuple[R, A]], *primals: object, argnums: Argnums | Non
 @hiding_frames
 def vjp(fn: Callable[..., object] | None = None, *primals: object, argnums: object = None,
         has_aux: bool = False, fp: str = "default", target: str = "cpu", **kwargs: object) -> Any:
-    """Return value and pullback: the map from cotangents of the result to those of the arguments.
+    """Return value and pullback: the map from the result's cotangents to the arguments'.
 
     fn      -- a function of floating arrays of any shape, numbers, and nests of them, with a result
                of the same kind
@@ -249,7 +249,7 @@ def vjp(fn: Callable[..., object] | None = None, *primals: object, argnums: obje
     else a tuple of them, of the arguments' shapes and dtypes.
 
     Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
-    line and what to write in its place.
+    line and a remedy.
     Raises `TypeError` or `ValueError` from the pullback where a cotangent does not fit the result.
 
     >>> import numpy as np, tracejit
@@ -308,7 +308,7 @@ def jvp(fn: Callable[..., Any] | None = None, primals: object = None, tangents: 
     at once. The tangent has the structure, shapes and dtypes of the value.
 
     Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
-    line and what to write in its place.
+    line and a remedy.
     Raises `TypeError` or `ValueError` where tangents do not fit primals.
 
     >>> import numpy as np, tracejit
@@ -359,16 +359,16 @@ def vmap(fn: Callable[..., Any] | None = None, in_axes: object = 0, out_axes: ob
     fn       -- a function of one element: of an array's row, say
     in_axes  -- which axis of the arguments the elements lie along: an int for all positional
                 arguments, or a tuple with an int, None (the same for all elements), or a nest of
-                those, for each; arguments by name are mapped over axis 0
-    out_axes -- along which axis of the results the elements are stacked: an int, None for what does
-                not differ between elements, or a nest of those
+                these, for each; arguments by name are mapped over axis 0
+    out_axes -- along which axis of the results the elements are stacked: an int, None for results
+                that do not differ between elements, or a nest of these
     fp       -- "default", or "strict", which turns off vectorised math and reordered sums
     target   -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
 
     The function may have loops and branches; each element takes its own way through them.
 
     Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
-    line and what to write in its place.
+    line and a remedy.
     Raises `ValueError` for axes that are not there or of different sizes.
 
     >>> import numpy as np, tracejit
@@ -422,7 +422,7 @@ def jacrev(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: b
     arguments have fewer elements than the results.
 
     Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
-    line and what to write in its place.
+    line and a remedy.
     Raises `TypeError` where results or chosen arguments are no real floats.
 
     >>> import numpy as np, tracejit
@@ -474,10 +474,10 @@ def jacfwd(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: b
     fp      -- "default", or "strict", which turns off vectorised math and reordered sums
     target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
 
-    Its shapes are those of `jacrev`, for which it computes a column per element of the arguments.
+    Its shapes are the same as `jacrev`'s; it computes a column per element of the arguments.
 
     Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
-    line and what to write in its place.
+    line and a remedy.
     Raises `TypeError` where results or chosen arguments are no real floats.
 
     >>> import numpy as np, tracejit
@@ -530,7 +530,7 @@ def hessian(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: 
     t + t; for a tuple of argnums it is a tuple of tuples.
 
     Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
-    line and what to write in its place.
+    line and a remedy.
     Raises `TypeError` where the result is no real scalar or an argument is not floating.
 
     >>> import numpy as np, tracejit
@@ -570,11 +570,11 @@ def hvp(fn: Callable[..., Any] | None = None, primals: object = None, tangents: 
 
     `hvp(f)` is a function of (primals, tangents), two tuples with one item per argument;
     `hvp(f, primals, tangents)` calls it at once. The product has the structure of the argument, or
-    is a tuple where there are several. It costs a small multiple of the function, whatever the
+    is a tuple where there are several. It costs a small multiple of the function, for any
     number of elements.
 
     Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
-    line and what to write in its place.
+    line and a remedy.
     Raises `TypeError` or `ValueError` where tangents do not fit primals.
 
     >>> import numpy as np, tracejit

@@ -28,9 +28,9 @@ _ALONG = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, annotation=tuple[Any,
 
 
 def give_signature(made: Any, name: str, fn: Callable[..., object], has_aux: bool = False) -> None:
-    """Let `inspect.signature` and `typing.get_type_hints` tell of a transform how it is called.
+    """Let `inspect.signature` and `typing.get_type_hints` give the signature of a transform.
 
-    made -- a transform of the function `fn`, for which these would tell what they tell of `fn`
+    made -- a transform of the function `fn`, for which they would give the signature of `fn`
     """
     try:
         own = inspect.signature(fn)
