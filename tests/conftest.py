@@ -21,11 +21,13 @@ SAMPLE = 3
 DRAWN = {
     "test_programs_as_they_are.py::test_programs_are_compiled_once": 12,
     "test_gallery.py::test_compiled_once_for_all_sizes": 45,
+    "test_distributions.py::test_inside_values_and_derivatives_are_scipys": 180,
+    "test_distributions.py::test_outside_and_of_wrong_parameters_values_are_scipys": 180,
     "test_op_kernels.py::test_kernel_computes_what_the_interpreter_does": 90,
     "test_cuda.py::test_programs_of_the_gallery_are_what_they_are_on_the_cpu": 2,
     "test_cuda.py::test_every_op_is_what_the_interpreter_says": 2,
 }
-"""How many cases it runs of other tests that compile each of their cases."""
+"""How many cases it runs of other tests that compile their cases, or have many hundreds."""
 
 
 def _sample_seed() -> str:

@@ -22,13 +22,34 @@ SHAPES: dict[str, tuple[float, ...]] = {
     "t": (4.0,), "vonmises": (1.3,), "gamma": (2.3,), "invgamma": (2.3,), "chi2": (3.0,),
     "beta": (1.4, 2.2), "invgauss": (1.2,), "weibull_min": (1.7,), "pareto": (2.5,),
     "lognorm": (0.8,), "poisson": (2.3,), "binom": (9.0, 0.3), "bernoulli": (0.3,),
-    "nbinom": (3.0, 0.4), "geom": (0.3,), "f": (3.0, 5.5)}
+    "nbinom": (3.0, 0.4), "geom": (0.3,), "f": (3.0, 5.5), "chi": (2.4,), "gengamma": (1.3, 1.7),
+    "nakagami": (1.4,), "erlang": (2.0,), "rice": (0.8,), "exponweib": (1.3, 1.7),
+    "genpareto": (0.2,), "lomax": (2.3,), "gompertz": (0.7,), "burr12": (1.6, 2.1),
+    "burr": (1.6, 2.1), "fisk": (1.6,), "invweibull": (1.6,), "betaprime": (1.4, 2.2),
+    "fatiguelife": (0.8,), "foldnorm": (0.7,), "foldcauchy": (0.7,), "truncexpon": (2.5,),
+    "kappa3": (1.3,), "loglaplace": (1.7,), "loguniform": (0.2, 2.5), "reciprocal": (0.2, 2.5),
+    "powerlaw": (1.7,), "gennorm": (1.6,), "dgamma": (1.6,), "dweibull": (1.6,),
+    "genextreme": (-0.2,), "weibull_max": (1.6,), "johnsonsu": (0.4, 1.3),
+    "johnsonsb": (0.4, 1.3), "laplace_asymmetric": (1.4,), "skewnorm": (1.5,),
+    "exponnorm": (1.3,), "genlogistic": (1.4,), "loggamma": (1.4,), "skewcauchy": (0.3,),
+    "norminvgauss": (1.5, 0.4), "triang": (0.3,), "bradford": (1.4,), "truncnorm": (-1.1, 2.3),
+    "betabinom": (9.0, 1.4, 2.2), "betanbinom": (3.0, 1.4, 2.2), "randint": (0.0, 9.0),
+    "planck": (0.6,), "dlaplace": (0.7,), "logser": (0.6,), "skellam": (1.3, 2.1)}
 INSIDE: dict[str, np.ndarray] = {
     **dict.fromkeys(("norm", "logistic", "laplace", "cauchy", "gumbel_r", "gumbel_l", "t",
-                     "vonmises"), X),
-    "beta": UNIT, "uniform": UNIT, "pareto": np.abs(X) + 1.1}
+                     "vonmises", "gennorm", "dgamma", "dweibull", "genextreme", "johnsonsu",
+                     "moyal", "hypsecant", "laplace_asymmetric", "skewnorm", "exponnorm",
+                     "genlogistic", "loggamma", "skewcauchy", "norminvgauss", "cosine",
+                     "truncnorm"), X),
+    **dict.fromkeys(("beta", "uniform", "powerlaw", "johnsonsb", "arcsine", "triang",
+                     "bradford"), UNIT),
+    "pareto": np.abs(X) + 1.1, "weibull_max": -np.abs(X), "semicircular": 0.4 * X,
+    "anglit": 0.3 * X}
 OF_VECTORS = ("multivariate_normal", "dirichlet", "wishart")
-OF_COUNTS = ("poisson", "binom", "bernoulli", "nbinom", "geom")
+OF_COUNTS = ("poisson", "binom", "bernoulli", "nbinom", "geom", "betabinom", "betanbinom",
+             "randint", "planck", "dlaplace", "logser", "skellam")
+WHOLE = {"binom": 1, "nbinom": 1, "betabinom": 1, "betanbinom": 1, "randint": 2}
+"""How many of the shapes are whole numbers."""
 CASES = [(name, what) for name, methods in DISTRIBUTIONS.items() for what in sorted(methods)
          if name not in OF_VECTORS]
 
@@ -41,10 +62,12 @@ def _points(name: str, what: str) -> np.ndarray:
     if name in OF_COUNTS and what not in ("ppf", "isf"):
         if name == "bernoulli" and what == "logsf":
             return np.zeros(5, int)
-        return np.array([0, 1, 1, 0, 1]) if name == "bernoulli" else COUNTS + (name == "geom")
+        first = int(name in ("geom", "logser"))
+        return np.array([0, 1, 1, 0, 1]) if name == "bernoulli" else COUNTS + first
     return UNIT if what in ("ppf", "isf") else INSIDE.get(name, np.abs(X))
 
 
+@pytest.mark.filterwarnings("ignore:The shape parameter of the erlang")
 @pytest.mark.parametrize(("name", "what"), CASES)
 def test_inside_values_and_derivatives_are_scipys(name: str, what: str) -> None:
     shapes, points = SHAPES.get(name, ()), _points(name, what)
@@ -59,11 +82,16 @@ def test_inside_values_and_derivatives_are_scipys(name: str, what: str) -> None:
         if discrete:
             at = points + (len(args) > len(shapes))
             given = args[:len(shapes)]
-            whole = 1 if name in ("binom", "nbinom") else 0
+            whole = WHOLE.get(name, 0)
+            if whole == len(given):
+                with tracejit.config(disable_jit=True):
+                    found = tracejit.jit(_method(name, what))(at, *args)
+                np.testing.assert_allclose(found, _method(name, what)(at, *args), rtol=1e-12)
+                continue
             with tracejit.config(disable_jit=True):
-                check_case(lambda p, at=at, args=args, given=given, whole=whole: getattr(
-                    getattr(stats, name), what)(at, *given[:whole], p, *args[len(given):]),
-                           (given[-1],))
+                check_case(lambda *ps, at=at, args=args, given=given, whole=whole: getattr(
+                    getattr(stats, name), what)(at, *given[:whole], *ps, *args[len(given):]),
+                           given[whole:])
             continue
         x = points if args == shapes or what in ("ppf", "isf") else points * 1.7 - 0.5
         with tracejit.config(disable_jit=True):
@@ -93,6 +121,14 @@ def test_outside_and_of_wrong_parameters_values_are_scipys(name: str, what: str)
         known = ~np.isinf(np.broadcast_to(args[0], expected.shape))  # SciPy has inf - inf there
         np.testing.assert_allclose(found[known], expected[known], rtol=1e-11, atol=1e-13)
         assert found.dtype == expected.dtype
+
+
+@pytest.mark.parametrize("what", ["logpdf", "cdf", "logsf", "ppf"])
+@pytest.mark.parametrize("name", ["genpareto", "genextreme"])
+def test_where_a_formula_is_a_limit_derivatives_by_the_shape_are_differences(
+        name: str, what: str) -> None:
+    with tracejit.config(disable_jit=True):
+        check_case(_method(name, what), (UNIT, 0.0))
 
 
 def test_at_infinity_a_density_is_zero() -> None:

@@ -18,6 +18,7 @@ import scipy.ndimage
 import scipy.optimize
 import scipy.signal
 import scipy.spatial.distance
+import scipy.stats
 from test_numpy_cases import check_case
 
 import tracejit
@@ -161,6 +162,51 @@ _enter("scipy.integrate", {
     "trapezoid": [(X,), (A, {"axis": 0})], "simpson": [(X,), (X, np.cumsum(np.abs(X) + 0.1))],
     "cumulative_trapezoid": [(X,), (A, {"axis": 0, "initial": 0}),
                              (X, np.cumsum(np.abs(X) + 0.1))]})
+ABOVE = np.abs(A) + 0.2
+_enter("scipy.stats", {
+    **{name: [(ABOVE,), (ABOVE, {"axis": (0, 1)}), (ABOVE, 1, {"weights": ABOVE[::-1]})
+              if name == "gmean" else (ABOVE, 1), (ABOVE, {"axis": None, "keepdims": True}),
+              (ABOVE.astype(np.float32),)] for name in ("gmean", "hmean")},
+    "pmean": [(ABOVE, {"p": 3}), (ABOVE, {"p": -0.5, "axis": 1}), (ABOVE, {"p": 0}),
+              (ABOVE[0], {"p": 2, "weights": ABOVE[1]})],
+    "zscore": [(A,), (A, {"axis": 1, "ddof": 1}), (A, {"axis": None}),
+               (np.ones((3, 2), np.int64),), (SINGLE,)],
+    "zmap": [(A, ABOVE), (A, ABOVE, {"axis": 1, "ddof": 1})], "gzscore": [(ABOVE,)],
+    **{name: [(A,), (A, {"axis": None}), (A, 1, False), (A, {"axis": (0, 1), "keepdims": True}),
+              (np.ones(4, np.int64),), (SINGLE,)] for name in ("skew", "kurtosis")},
+    "moment": [(A, {"order": 3}), (A, {"order": 2, "axis": 1, "center": 0.3}), (A,),
+               (A, {"order": 0})],
+    "variation": [(ABOVE,), (ABOVE, {"ddof": 1, "axis": 1})],
+    "sem": [(A,), (A, {"axis": None, "ddof": 0})],
+    "gstd": [(ABOVE,)],
+    "iqr": [(A,), (A, 1), (A, {"rng": (20, 90), "scale": "normal", "keepdims": True})],
+    "median_abs_deviation": [(X,), (A, 1), (A, {"axis": None, "scale": "normal"})],
+    "trim_mean": [(X, {"proportiontocut": 0.15}), (A, {"proportiontocut": 0.2, "axis": 1}),
+                  (A, {"proportiontocut": 0.1, "axis": None})],
+    "entropy": [(ABOVE,), (ABOVE, ABOVE[::-1]), (ABOVE, {"base": 2, "axis": 1}),
+                (ABOVE, ABOVE[:, :1] * np.ones((4, 1)), {"axis": 1})],
+    **{name: [(X,), (A, {"axis": 1}), (X, 3.0, -1.0)] for name in (
+        "circmean", "circvar", "circstd")},
+    "boxcox": [(ABOVE[0], 0.3)], "boxcox_llf": [(0.3, ABOVE[0]), (0.0, ABOVE)],
+})
+
+
+def _all_of(name: str, *words: dict[str, Any]) -> list[Any]:
+    function = getattr(scipy.stats, name)
+    return [lambda *xs, w=w: tuple(function(*xs, **w)) for w in words]
+
+
+for _name, _arrays, _words in (
+        ("pearsonr", (A, ABOVE), ({"axis": 1}, {"axis": None})),
+        ("linregress", (X, LONG[:9]), ({},)),
+        ("ttest_1samp", (A, 0.1), ({"axis": 1}, {})), ("ttest_rel", (X, LONG[:9]), ({},)),
+        ("ttest_ind", (X, LONG), ({}, {"equal_var": False})),
+        ("chisquare", (ABOVE,), ({}, {"axis": None})),
+        ("chisquare", (ABOVE[0], ABOVE[1]), ({"sum_check": False},))):
+    CASES.setdefault(f"scipy.stats.{_name}", []).extend(
+        (f, *_arrays) for f in _all_of(_name, *_words))
+CASES["scipy.stats.linregress"].append((
+    lambda x, y: scipy.stats.linregress(x, y).intercept_stderr, X, LONG[:9]))
 _enter("scipy.optimize", {"rosen": [(Y,)], "rosen_der": [(Y,)]})
 
 

@@ -17,8 +17,8 @@ from tracejit.trace.ground.dispatch import FOREIGN, scipy_captures
 from tracejit.trace.values.equations import apply, broadcast_dims, cast, is_weak
 from tracejit.trace.values.python_numbers import require
 
-__all__ = ["betaln", "common_dtype", "gammaln", "in_double", "log_ndtr", "ndtri", "recurrence",
-           "rgamma", "xlog1py", "xlogy"]
+__all__ = ["betaln", "boxcox", "common_dtype", "exprel", "gammaln", "in_double", "log1prel",
+           "log_ndtr", "ndtri", "recurrence", "rel_entr", "rgamma", "xlog1py", "xlogy"]
 
 
 def common_dtype(operands: Iterable[object]) -> np.dtype:
@@ -190,7 +190,7 @@ def xlog1py(x: np.ndarray, y: np.ndarray) -> Any:
     return capture(x, y)
 
 
-def _rel_entr(x: np.ndarray, y: np.ndarray) -> Any:
+def rel_entr(x: np.ndarray, y: np.ndarray) -> Any:
     inside = (x > 0.0) & (y > 0.0)
     a, b = np.where(inside, x, 1.0), np.where(inside, y, 1.0)
     far = np.where((x == 0.0) & (y >= 0.0), 0.0, np.inf)
@@ -222,7 +222,7 @@ def _pseudo_huber(delta: np.ndarray, r: np.ndarray) -> Any:
     return np.where(delta < 0.0, np.inf, np.where(delta == 0.0, 0.0, loss))
 
 
-def _exprel(x: np.ndarray) -> Any:
+def exprel(x: np.ndarray) -> Any:
     small = np.abs(x) < 0.5
     t = np.where(small, x, 0.0)
     series: Any = 0.0
@@ -232,21 +232,21 @@ def _exprel(x: np.ndarray) -> Any:
     return np.where(small, series, np.where(x == np.inf, np.inf, np.expm1(large) / large))
 
 
-def _boxcox(x: np.ndarray, power: np.ndarray) -> Any:
+def boxcox(x: np.ndarray, power: np.ndarray) -> Any:
     log = np.log(np.where(x > 0.0, x, 1.0))
-    result = log * _exprel(power * log)
+    result = log * exprel(power * log)
     at_zero = np.where(power > 0.0, -1.0 / np.where(power == 0.0, 1.0, power), -np.inf)
     return np.where(x > 0.0, result, np.where(x == 0.0, at_zero, np.nan))
 
 
 def _boxcox1p(x: np.ndarray, power: np.ndarray) -> Any:
     log = np.log1p(np.where(x > -1.0, x, 0.0))
-    result = log * _exprel(power * log)
+    result = log * exprel(power * log)
     at_zero = np.where(power > 0.0, -1.0 / np.where(power == 0.0, 1.0, power), -np.inf)
     return np.where(x > -1.0, result, np.where(x == -1.0, at_zero, np.nan))
 
 
-def _log1prel(t: np.ndarray) -> Any:
+def log1prel(t: np.ndarray) -> Any:
     """Return log(1 + t) / t."""
     small = np.abs(t) < 0.1
     u = np.where(small, t, 0.0)
@@ -258,11 +258,11 @@ def _log1prel(t: np.ndarray) -> Any:
 
 
 def _inv_boxcox(x: np.ndarray, power: np.ndarray) -> Any:
-    return np.exp(x * _log1prel(power * x))
+    return np.exp(x * log1prel(power * x))
 
 
 def _inv_boxcox1p(x: np.ndarray, power: np.ndarray) -> Any:
-    return np.expm1(x * _log1prel(power * x))
+    return np.expm1(x * log1prel(power * x))
 
 
 # --- polynomials --------------------------------------------------------------------------------
@@ -297,8 +297,8 @@ _POLYNOMIALS: dict[str, Any] = {
 _DOUBLE: dict[str, Callable[..., object]] = {
     "gammaln": gammaln, "gamma": _gamma, "psi": _psi, "loggamma": _loggamma, "rgamma": rgamma,
     "betaln": betaln, "beta": _beta, "ndtri": ndtri, "erfinv": _erfinv, "erfcinv": _erfcinv,
-    "log_ndtr": log_ndtr, "rel_entr": _rel_entr, "kl_div": _kl_div, "huber": _huber,
-    "pseudo_huber": _pseudo_huber, "exprel": _exprel, "boxcox": _boxcox, "boxcox1p": _boxcox1p,
+    "log_ndtr": log_ndtr, "rel_entr": rel_entr, "kl_div": _kl_div, "huber": _huber,
+    "pseudo_huber": _pseudo_huber, "exprel": exprel, "boxcox": boxcox, "boxcox1p": _boxcox1p,
     "inv_boxcox": _inv_boxcox, "inv_boxcox1p": _inv_boxcox1p,
     "exp10": lambda x: np.power(10.0, x),
 }

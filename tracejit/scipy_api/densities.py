@@ -2,107 +2,45 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tracejit.numpy_api.special import betaln, gammaln, log_ndtr, ndtri, xlog1py, xlogy
-from tracejit.ops.cotangents import Primal
-from tracejit.scipy_api.tails import TAILS
+from tracejit.scipy_api.formulas import (
+    HALF_LOG_2_PI,
+    LOG_2,
+    LOG_PI,
+    ROOT_HALF,
+    Distribution,
+    expit,
+    log_expit,
+    ndtr,
+    of_log_sf,
+    one,
+    positive,
+    symmetric,
+    zero,
+)
+from tracejit.scipy_api.lines import LINES
+from tracejit.scipy_api.rays import RAYS
+from tracejit.scipy_api.tails import TAILS, of_tails
 from tracejit.trace.values.equations import apply, cast
 
-__all__ = ["CONTINUOUS", "DISCRETE", "Distribution"]
-
-Formula = Callable[..., Any]
-
-
-@dataclass(frozen=True)
-class Distribution:
-    """A distribution without location and scale.
-
-    formulas -- from a method's name to what it gives, of a number and the shapes
-    shapes   -- the names of the shapes
-    valid    -- whether shapes are right
-    low, high -- the ends of the numbers of positive density, of the shapes
-    inner    -- a number between them, whatever the shapes are
-    discrete -- whether its numbers are whole
-    nothing_at_low -- whether the density is 0 at the lower end, where its formula has no value
-    """
-
-    formulas: dict[str, Formula]
-    shapes: tuple[str, ...] = ()
-    valid: Formula = lambda: True
-    low: Formula = lambda *shapes: -np.inf
-    high: Formula = lambda *shapes: np.inf
-    inner: float = 0.5
-    discrete: bool = False
-    nothing_at_low: bool = False
-
-
-_HALF_LOG_2_PI = 0.5 * math.log(2.0 * math.pi)
-_LOG_2, _LOG_PI, _ROOT_HALF = math.log(2.0), math.log(math.pi), math.sqrt(0.5)
-
-
-def _ndtr(y: Primal) -> Any:
-    return 0.5 * apply("erfc", -_ROOT_HALF * y)
-
-
-def _positive(*shapes: np.ndarray) -> Any:
-    valid: Any = True
-    for s in shapes:
-        valid = valid & (s > 0.0)
-    return valid
-
-
-def _zero(*shapes: object) -> float:
-    return 0.0
-
-
-def _one(*shapes: object) -> float:
-    return 1.0
-
-
-def _log_expit(y: np.ndarray) -> Any:
-    return -np.logaddexp(0.0, -y)
-
-
-def _expit(y: np.ndarray) -> Any:
-    e = np.exp(-np.abs(y))
-    return np.where(y >= 0.0, 1.0 / (1.0 + e), e / (1.0 + e))
-
-
-def _of_log_sf(log_sf: Formula, log_pdf: Formula, quantile: Formula) -> dict[str, Formula]:
-    """Return the formulas of a distribution whose survival function is simple.
-
-    quantile -- of the negative logarithm of what is left
-    """
-    return {"logpdf": log_pdf, "logsf": log_sf, "sf": lambda y, *s: np.exp(log_sf(y, *s)),
-            "cdf": lambda y, *s: -np.expm1(log_sf(y, *s)),
-            "logcdf": lambda y, *s: np.log(-np.expm1(log_sf(y, *s))),
-            "ppf": lambda q, *s: quantile(-np.log1p(-q), *s),
-            "isf": lambda q, *s: quantile(-np.log(q), *s)}
-
-
-def _symmetric(log_pdf: Formula, cdf: Formula, log_cdf: Formula,
-               ppf: Formula) -> dict[str, Formula]:
-    return {"logpdf": log_pdf, "cdf": cdf, "sf": lambda y: cdf(-y), "logcdf": log_cdf,
-            "logsf": lambda y: log_cdf(-y), "ppf": ppf, "isf": lambda q: -ppf(q)}
+__all__ = ["CONTINUOUS", "DISCRETE"]
 
 
 def _t_logpdf(y: np.ndarray, df: np.ndarray) -> Any:
     far = np.isinf(df)
     r = np.where(far, 1.0, df)
     near = -betaln(0.5 * r, cast(0.5, np.float64)) - 0.5 * np.log(r)  # type: ignore[arg-type]
-    return np.where(far, -0.5 * y * y - _HALF_LOG_2_PI,
+    return np.where(far, -0.5 * y * y - HALF_LOG_2_PI,
                     near - 0.5 * (r + 1.0) * np.log1p(y * y / r))
 
 
 def _laplace_logcdf(y: np.ndarray) -> Any:
     above = y > 0.0
-    return np.where(above, np.log1p(-0.5 * np.exp(-np.where(above, y, 0.0))), y - _LOG_2)
+    return np.where(above, np.log1p(-0.5 * np.exp(-np.where(above, y, 0.0))), y - LOG_2)
 
 
 def _lognorm_z(y: np.ndarray, s: np.ndarray) -> Any:
@@ -115,16 +53,16 @@ def _f_logpdf(y: np.ndarray, n: np.ndarray, m: np.ndarray) -> Any:
 
 
 CONTINUOUS: dict[str, Distribution] = {
-    "norm": Distribution(_symmetric(lambda y: -0.5 * y * y - _HALF_LOG_2_PI, _ndtr, log_ndtr,
+    "norm": Distribution(symmetric(lambda y: -0.5 * y * y - HALF_LOG_2_PI, ndtr, log_ndtr,
                                     ndtri)),
-    "logistic": Distribution(_symmetric(lambda y: -np.abs(y) - 2.0 * np.log1p(np.exp(-np.abs(y))),
-                                        _expit, _log_expit, lambda q: np.log(q) - np.log1p(-q))),
-    "laplace": Distribution(_symmetric(
-        lambda y: -_LOG_2 - np.abs(y), lambda y: np.where(
+    "logistic": Distribution(symmetric(lambda y: -np.abs(y) - 2.0 * np.log1p(np.exp(-np.abs(y))),
+                                        expit, log_expit, lambda q: np.log(q) - np.log1p(-q))),
+    "laplace": Distribution(symmetric(
+        lambda y: -LOG_2 - np.abs(y), lambda y: np.where(
             y > 0.0, 1.0 - 0.5 * np.exp(-np.abs(y)), 0.5 * np.exp(-np.abs(y))), _laplace_logcdf,
         lambda q: np.where(q > 0.5, -np.log(2.0 * (1.0 - q)), np.log(2.0 * q)))),
-    "cauchy": Distribution(_symmetric(
-        lambda y: -_LOG_PI - np.log1p(y * y), lambda y: np.arctan2(1.0, -y) / np.pi,
+    "cauchy": Distribution(symmetric(
+        lambda y: -LOG_PI - np.log1p(y * y), lambda y: np.arctan2(1.0, -y) / np.pi,
         lambda y: np.log(np.arctan2(1.0, -y) / np.pi),
         lambda q: np.where(q == 0.5, 0.0, -1.0 / np.tan(np.pi * q)))),
     "gumbel_r": Distribution({
@@ -137,59 +75,59 @@ CONTINUOUS: dict[str, Distribution] = {
         "sf": lambda y: np.exp(-np.exp(y)), "cdf": lambda y: -np.expm1(-np.exp(y)),
         "logcdf": lambda y: np.log(-np.expm1(-np.exp(y))), "ppf": lambda q: np.log(-np.log1p(-q)),
         "isf": lambda q: np.log(-np.log(q))}),
-    "t": Distribution({"logpdf": _t_logpdf}, ("df",), _positive),
+    "t": Distribution({"logpdf": _t_logpdf}, ("df",), positive),
     "vonmises": Distribution({"logpdf": lambda y, kappa: -2.0 * kappa * np.sin(0.5 * y) ** 2
                               - np.log(2.0 * np.pi * apply("i0e", kappa))}, ("kappa",),
                              lambda kappa: kappa >= 0.0),
-    "expon": Distribution(_of_log_sf(lambda y: -y, lambda y: -y, lambda e: e), low=_zero),
-    "weibull_min": Distribution(_of_log_sf(
+    "expon": Distribution(of_log_sf(lambda y: -y, lambda y: -y, lambda e: e), low=zero),
+    "weibull_min": Distribution(of_log_sf(
         lambda y, c: -np.power(y, c), lambda y, c: np.log(c) + xlogy(c - 1.0, y) - np.power(y, c),
-        lambda e, c: np.power(e, 1.0 / c)), ("c",), _positive, _zero),
-    "rayleigh": Distribution(_of_log_sf(
+        lambda e, c: np.power(e, 1.0 / c)), ("c",), positive, zero),
+    "rayleigh": Distribution(of_log_sf(
         lambda y: -0.5 * y * y, lambda y: np.log(y) - 0.5 * y * y, lambda e: np.sqrt(2.0 * e)),
-        low=_zero),
-    "pareto": Distribution(_of_log_sf(
+        low=zero),
+    "pareto": Distribution(of_log_sf(
         lambda y, b: -b * np.log(y), lambda y, b: np.log(b) - (b + 1.0) * np.log(y),
-        lambda e, b: np.exp(e / b)), ("b",), _positive, _one, inner=2.0),
+        lambda e, b: np.exp(e / b)), ("b",), positive, one, inner=2.0),
     "uniform": Distribution({
         "logpdf": lambda y: 0.0 * y, "cdf": lambda y: y, "sf": lambda y: 1.0 - y,
         "logcdf": np.log, "logsf": lambda y: np.log1p(-y), "ppf": lambda q: q,
-        "isf": lambda q: 1.0 - q}, low=_zero, high=_one),
+        "isf": lambda q: 1.0 - q}, low=zero, high=one),
     "lognorm": Distribution({
-        "logpdf": lambda y, s: -0.5 * _lognorm_z(y, s) ** 2 - np.log(s * y) - _HALF_LOG_2_PI,
-        "cdf": lambda y, s: _ndtr(_lognorm_z(y, s)), "sf": lambda y, s: _ndtr(-_lognorm_z(y, s)),
+        "logpdf": lambda y, s: -0.5 * _lognorm_z(y, s) ** 2 - np.log(s * y) - HALF_LOG_2_PI,
+        "cdf": lambda y, s: ndtr(_lognorm_z(y, s)), "sf": lambda y, s: ndtr(-_lognorm_z(y, s)),
         "logcdf": lambda y, s: log_ndtr(_lognorm_z(y, s)),
         "logsf": lambda y, s: log_ndtr(-_lognorm_z(y, s)),
         "ppf": lambda q, s: np.exp(s * ndtri(q)), "isf": lambda q, s: np.exp(-s * ndtri(q))},
-        ("s",), _positive, _zero, nothing_at_low=True),
+        ("s",), positive, zero, nothing_at_ends=True),
     "halfnorm": Distribution({
-        "logpdf": lambda y: -0.5 * y * y + _LOG_2 - _HALF_LOG_2_PI,
-        "cdf": lambda y: apply("erf", _ROOT_HALF * y),
-        "sf": lambda y: apply("erfc", _ROOT_HALF * y),
-        "logsf": lambda y: log_ndtr(-y) + _LOG_2,
-        "logcdf": lambda y: np.log(apply("erf", _ROOT_HALF * y)),
-        "ppf": lambda q: ndtri(0.5 + 0.5 * q), "isf": lambda q: -ndtri(0.5 * q)}, low=_zero),
+        "logpdf": lambda y: -0.5 * y * y + LOG_2 - HALF_LOG_2_PI,
+        "cdf": lambda y: apply("erf", ROOT_HALF * y),
+        "sf": lambda y: apply("erfc", ROOT_HALF * y),
+        "logsf": lambda y: log_ndtr(-y) + LOG_2,
+        "logcdf": lambda y: np.log(apply("erf", ROOT_HALF * y)),
+        "ppf": lambda q: ndtri(0.5 + 0.5 * q), "isf": lambda q: -ndtri(0.5 * q)}, low=zero),
     "halfcauchy": Distribution({
-        "logpdf": lambda y: _LOG_2 - _LOG_PI - np.log1p(y * y),
+        "logpdf": lambda y: LOG_2 - LOG_PI - np.log1p(y * y),
         "cdf": lambda y: 2.0 / np.pi * np.arctan(y),
         "sf": lambda y: 2.0 / np.pi * np.arctan2(1.0, y),
         "logcdf": lambda y: np.log(2.0 / np.pi * np.arctan(y)),
         "logsf": lambda y: np.log(2.0 / np.pi * np.arctan2(1.0, y)),
         "ppf": lambda q: np.tan(0.5 * np.pi * q), "isf": lambda q: 1.0 / np.tan(0.5 * np.pi * q)},
-        low=_zero),
-    "f": Distribution({"logpdf": _f_logpdf}, ("dfn", "dfd"), _positive, _zero),
+        low=zero),
+    "f": Distribution({"logpdf": _f_logpdf}, ("dfn", "dfd"), positive, zero),
     "gamma": Distribution({"logpdf": lambda y, a: xlogy(a - 1.0, y) - y - gammaln(a)}, ("a",),
-                          _positive, _zero),
+                          positive, zero),
     "invgamma": Distribution({
-        "logpdf": lambda y, a: -(a + 1.0) * np.log(y) - gammaln(a) - 1.0 / y}, ("a",), _positive,
-        _zero, nothing_at_low=True),
+        "logpdf": lambda y, a: -(a + 1.0) * np.log(y) - gammaln(a) - 1.0 / y}, ("a",), positive,
+        zero, nothing_at_ends=True),
     "chi2": Distribution({"logpdf": lambda y, df: xlogy(0.5 * df - 1.0, y) - 0.5 * y - gammaln(
-        0.5 * df) - 0.5 * _LOG_2 * df}, ("df",), _positive, _zero),
+        0.5 * df) - 0.5 * LOG_2 * df}, ("df",), positive, zero),
     "beta": Distribution({"logpdf": lambda y, a, b: xlog1py(b - 1.0, -y) + xlogy(a - 1.0, y)
-                          - betaln(a, b)}, ("a", "b"), _positive, _zero, _one),
-    "invgauss": Distribution({"logpdf": lambda y, mu: -_HALF_LOG_2_PI - 1.5 * np.log(y)
-                              - ((y - mu) / mu) ** 2 / (2.0 * y)}, ("mu",), _positive, _zero,
-                             nothing_at_low=True),
+                          - betaln(a, b)}, ("a", "b"), positive, zero, one),
+    "invgauss": Distribution({"logpdf": lambda y, mu: -HALF_LOG_2_PI - 1.5 * np.log(y)
+                              - ((y - mu) / mu) ** 2 / (2.0 * y)}, ("mu",), positive, zero,
+                             nothing_at_ends=True),
 }
 
 
@@ -202,20 +140,59 @@ def _binom(k: np.ndarray, n: np.ndarray, p: np.ndarray) -> Any:
     return ways + xlogy(k, p) + xlog1py(n - k, -p)
 
 
+def _betabinom(k: np.ndarray, n: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
+    return -np.log(n + 1.0) - betaln(n - k + 1.0, k + 1.0) + betaln(k + a, n - k + b) - betaln(a, b)
+
+
+def _betanbinom(k: np.ndarray, n: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
+    return -np.log(n + k) - betaln(n, k + 1.0) + betaln(a + n, b + k) - betaln(a, b)
+
+
+def _skellam(k: np.ndarray, first: np.ndarray, second: np.ndarray) -> Any:
+    order = np.abs(np.floor(k))  # floor has no derivative
+    roots = np.sqrt(first), np.sqrt(second)
+    return (-(roots[0] - roots[1]) ** 2 + k * (np.log(roots[0]) - np.log(roots[1]))
+            + np.log(apply("ive", order, 2.0 * roots[0] * roots[1])))
+
+
 DISCRETE: dict[str, Distribution] = {
     "poisson": Distribution({"logpmf": lambda k, mu: xlogy(k, mu) - gammaln(k + 1.0) - mu},
-                            ("mu",), lambda mu: mu >= 0.0, _zero, inner=0.0, discrete=True),
+                            ("mu",), lambda mu: mu >= 0.0, zero, inner=0.0, discrete=True),
     "binom": Distribution({"logpmf": _binom}, ("n", "p"), lambda n, p: (n >= 0.0) & _is_whole(n) & (
-        p >= 0.0) & (p <= 1.0), _zero, lambda n, p: n, 0.0, True),
+        p >= 0.0) & (p <= 1.0), zero, lambda n, p: n, 0.0, True),
     "bernoulli": Distribution({"logpmf": lambda k, p: xlogy(k, p) + xlog1py(1.0 - k, -p)}, ("p",),
-                              lambda p: (p >= 0.0) & (p <= 1.0), _zero, _one, 0.0, True),
+                              lambda p: (p >= 0.0) & (p <= 1.0), zero, one, 0.0, True),
     "nbinom": Distribution({"logpmf": lambda k, n, p: gammaln(n + k) - gammaln(k + 1.0) - gammaln(n)
                             + n * np.log(p) + xlog1py(k, -p)}, ("n", "p"),
-                           lambda n, p: (n > 0.0) & (p > 0.0) & (p <= 1.0), _zero, inner=0.0,
+                           lambda n, p: (n > 0.0) & (p > 0.0) & (p <= 1.0), zero, inner=0.0,
                            discrete=True),
+    "betabinom": Distribution({"logpmf": _betabinom}, ("n", "a", "b"), lambda n, a, b: (
+        n >= 0.0) & _is_whole(n) & (a > 0.0) & (b > 0.0), zero, lambda n, a, b: n, 0.0, True),
+    "betanbinom": Distribution({"logpmf": _betanbinom}, ("n", "a", "b"), lambda n, a, b: (
+        n >= 0.0) & _is_whole(n) & (a > 0.0) & (b > 0.0), zero, inner=0.0, discrete=True),
+    "randint": Distribution({
+        "logpmf": lambda k, low, high: -np.log(high - low) + 0.0 * k, **of_tails(
+            lambda k, low, high: ((k - low + 1.0) / (high - low), (high - k - 1.0) / (high - low)),
+            None)}, ("low", "high"), lambda low, high: (high > low) & _is_whole(low) & _is_whole(
+                high), lambda low, high: low, lambda low, high: high - 1.0, 0.0, True),
+    "planck": Distribution({
+        "logpmf": lambda k, rate: np.log(-np.expm1(-rate)) - rate * k, **of_tails(
+            lambda k, rate: (-np.expm1(-rate * (k + 1.0)), np.exp(-rate * (k + 1.0))), None)},
+        ("lambda_",), positive, zero, inner=0.0, discrete=True),
+    "dlaplace": Distribution({
+        "logpmf": lambda k, a: np.log(np.tanh(0.5 * a)) - a * np.abs(k)}, ("a",), positive,
+        inner=0.0, discrete=True),
+    "logser": Distribution({
+        "logpmf": lambda k, p: xlogy(k, p) - np.log(k) - np.log(-np.log1p(-p))}, ("p",),
+        lambda p: (p > 0.0) & (p < 1.0), one, inner=1.0, discrete=True),
+    "skellam": Distribution({"logpmf": _skellam}, ("mu1", "mu2"), positive, inner=0.0,
+                            discrete=True),
     "geom": Distribution({"logpmf": lambda k, p: xlog1py(k - 1.0, -p) + np.log(p)}, ("p",),
-                         lambda p: (p > 0.0) & (p <= 1.0), _one, inner=1.0, discrete=True),
+                         lambda p: (p > 0.0) & (p <= 1.0), one, inner=1.0, discrete=True),
 }
+
+CONTINUOUS.update(RAYS)
+CONTINUOUS.update(LINES)
 
 for _name, _formulas in TAILS.items():
     (DISCRETE if _name in DISCRETE else CONTINUOUS)[_name].formulas.update(_formulas)

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.scipy_api.densities import CONTINUOUS, DISCRETE, Distribution
+from tracejit.scipy_api.densities import CONTINUOUS, DISCRETE
+from tracejit.scipy_api.formulas import Distribution
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import DISTRIBUTIONS
 from tracejit.trace.values.equations import cast
@@ -66,8 +67,8 @@ def _density(d: Distribution, x: object, args: Parameters) -> Any:
     shapes, loc, scale = args
     given = double(x)
     y = (given - loc) if d.discrete else (given - loc) / scale
-    low = d.low(*shapes)
-    inside = ((y > low) if d.nothing_at_low else (y >= low)) & (y <= d.high(*shapes))
+    low, high = d.low(*shapes), d.high(*shapes)
+    inside = (y > low) & (y < high) if d.nothing_at_ends else (y >= low) & (y <= high)
     if d.discrete:
         inside = inside & (y == np.floor(y))
     valid = np.logical_and(d.valid(*shapes), scale > 0.0)
@@ -100,9 +101,12 @@ def _distribution(d: Distribution, what: str, x: object, args: Parameters) -> An
     return np.where(valid & (y == y), result, np.nan)[()]
 
 
-def _moved(end: Any, loc: object, scale: object) -> Any:
+def _moved(end: np.ndarray | float, loc: np.ndarray, scale: np.ndarray) -> Any:
     """Return where a standard distribution ends once it is moved: at infinity nothing moves it."""
-    return end if isinstance(end, float) and math.isinf(end) else end * scale + loc
+    if isinstance(end, float):
+        return end if math.isinf(end) else end * scale + loc
+    far = np.isinf(end)
+    return np.where(far, end, np.where(far, 0.0, end) * scale + loc)
 
 
 def _quantile(d: Distribution, what: str, q: object, args: Parameters) -> Any:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.special import log_ndtr
+from tracejit.scipy_api.formulas import Formula
 from tracejit.scipy_api.probability import (
     beta_tails,
     betaincinv,
@@ -19,12 +19,10 @@ from tracejit.scipy_api.probability import (
 )
 from tracejit.trace.values.equations import apply, broadcast_dims, cast
 
-__all__ = ["TAILS"]
-
-Formula = Callable[..., Any]
+__all__ = ["TAILS", "of_tails", "turned"]
 
 
-def _of(tails: Formula, quantile: Formula | None) -> dict[str, Formula]:
+def of_tails(tails: Formula, quantile: Formula | None) -> dict[str, Formula]:
     """Return the methods of a distribution.
 
     tails    -- (number, *shapes) -> the distribution function and what it lacks
@@ -40,7 +38,7 @@ def _of(tails: Formula, quantile: Formula | None) -> dict[str, Formula]:
     return methods
 
 
-def _turned(pair: tuple[object, object]) -> tuple[Any, Any]:
+def turned(pair: tuple[object, object]) -> tuple[Any, Any]:
     return pair[1], pair[0]
 
 
@@ -93,23 +91,23 @@ def _geom_tails(k: np.ndarray, p: np.ndarray) -> tuple[Any, Any]:
 
 
 TAILS: dict[str, dict[str, Formula]] = {
-    "gamma": _of(lambda y, a: gamma_tails(a, y), lambda p, q, a: gammaincinv(a, p, q)),
-    "chi2": _of(lambda y, v: gamma_tails(0.5 * v, 0.5 * y),
+    "gamma": of_tails(lambda y, a: gamma_tails(a, y), lambda p, q, a: gammaincinv(a, p, q)),
+    "chi2": of_tails(lambda y, v: gamma_tails(0.5 * v, 0.5 * y),
                 lambda p, q, v: 2.0 * gammaincinv(0.5 * v, p, q)),
-    "invgamma": _of(lambda y, a: _turned(gamma_tails(a, 1.0 / y)),
+    "invgamma": of_tails(lambda y, a: turned(gamma_tails(a, 1.0 / y)),
                     lambda p, q, a: 1.0 / gammaincinv(a, q, p)),
-    "beta": _of(lambda y, a, b: beta_tails(a, b, y, 1.0 - y),
+    "beta": of_tails(lambda y, a, b: beta_tails(a, b, y, 1.0 - y),
                 lambda p, q, a, b: betaincinv(a, b, p, q)),
-    "f": _of(_f_tails, _f_quantile),
-    "t": _of(lambda y, df: (student_cdf(y, df), student_cdf(-y, df)),
+    "f": of_tails(_f_tails, _f_quantile),
+    "t": of_tails(lambda y, df: (student_cdf(y, df), student_cdf(-y, df)),
              lambda p, q, df: student_ppf(p, q, df)),
-    "invgauss": _of(_invgauss_tails, None),
-    "poisson": _of(lambda k, mu: _turned(gamma_tails(k + 1.0, mu)),
+    "invgauss": of_tails(_invgauss_tails, None),
+    "poisson": of_tails(lambda k, mu: turned(gamma_tails(k + 1.0, mu)),
                    _counted(0.0, lambda mu: (mu, _nothing(mu)))),
-    "binom": _of(_binom_tails, _counted(1.0, lambda n, p: (n, p))),
-    "bernoulli": _of(lambda k, p: (1.0 - p + 0.0 * k, p + 0.0 * k), _counted(
+    "binom": of_tails(_binom_tails, _counted(1.0, lambda n, p: (n, p))),
+    "bernoulli": of_tails(lambda k, p: (1.0 - p + 0.0 * k, p + 0.0 * k), _counted(
         1.0, lambda p: (1.0 + _nothing(p), p))),
-    "nbinom": _of(lambda k, n, p: beta_tails(n, k + 1.0, p, 1.0 - p),
+    "nbinom": of_tails(lambda k, n, p: beta_tails(n, k + 1.0, p, 1.0 - p),
                   _counted(2.0, lambda n, p: (n, p))),
-    "geom": _of(_geom_tails, _geom_quantile),
+    "geom": of_tails(_geom_tails, _geom_quantile),
 }

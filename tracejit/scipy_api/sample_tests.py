@@ -1,0 +1,200 @@
+"""Tests and correlations of `scipy.stats`, and its transforms to normal numbers."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.special import boxcox
+from tracejit.scipy_api.probability import beta_tails, gamma_tails, student_cdf
+from tracejit.scipy_api.samples import floats, only_propagating, rows, size, statistic
+from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.dispatch import scipy_captures
+from tracejit.trace.values.equations import as_operand, cast
+from tracejit.trace.values.python_numbers import require
+
+__all__: list[str] = []
+
+
+class TestResult(NamedTuple):
+    """What a test finds, of which a program may ask the statistic and its probability."""
+
+    statistic: Any
+    pvalue: Any
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("df", "confidence_interval"):
+            raise AttributeError(name)
+        raise refuse(f"`{name}` of a test of scipy.stats cannot be captured",
+                     "Use `statistic` and `pvalue`")
+
+
+class _LineResult(NamedTuple):
+    slope: Any
+    intercept: Any
+    rvalue: Any
+    pvalue: Any
+    stderr: Any
+
+
+class LineResult(_LineResult):
+    """What `linregress` finds: five numbers, and a sixth that is an attribute alone."""
+
+    intercept_stderr: Any
+
+
+# --- pairs and tests ----------------------------------------------------------------------------
+
+
+def _two_sided(name: str, alternative: object, method: object = None) -> None:
+    if alternative != "two-sided" or method is not None:
+        raise refuse(f"scipy.stats.{name} with alternative= or method= cannot be captured",
+                     "Leave them out")
+
+
+def pearsonr(x: object, y: object, *, alternative: str = "two-sided", method: None = None,
+             axis: object = 0) -> Any:
+    """Return Pearson's correlation, and how probable one as large is without any."""
+    _two_sided("pearsonr", alternative, method)
+    a, b = np.broadcast_arrays(floats(x, "pearsonr"), floats(y, "pearsonr"))
+    first, second = rows(a, axis), rows(b, axis)
+    n = size(first)
+    require(n >= 2, ValueError, "`x` and `y` must have length at least 2.")
+    alike = (np.all(first == first[..., :1], axis=-1)
+             | np.all(second == second[..., :1], axis=-1))
+    u, v = (r - np.mean(r, axis=-1, keepdims=True) for r in (first, second))
+    spread = np.sqrt(np.sum(u * u, axis=-1) * np.sum(v * v, axis=-1))
+    r = np.sum(u * v, axis=-1) / np.where(alike, 1.0, spread)
+    r = np.where(alike, np.nan, np.where(np.abs(r) > 1.0, np.sign(r), r))
+    half = 0.5 * cast(n, np.float64) - 1.0
+    away = 0.5 * np.abs(r)
+    far = beta_tails(*np.broadcast_arrays(half, half, 0.5 + away, 0.5 - away))[1]
+    return TestResult(r[()], np.where(n == 2, 1.0, 2.0 * far)[()])
+
+
+def linregress(x: object, y: object, alternative: str = "two-sided", *, axis: int = 0,
+               nan_policy: str = "propagate", keepdims: bool = False) -> Any:
+    """Return the line through points, by least squares."""
+    _two_sided("linregress", alternative)
+    only_propagating("linregress", nan_policy)
+    a, b = [cast(floats(v, "linregress"), np.float64) for v in (x, y)]
+    if len(a.dims) != 1 or len(b.dims) != 1 or keepdims:
+        raise refuse("scipy.stats.linregress of several axes cannot be captured", "Use np.polyfit")
+    n = as_operand(a.dims[0])
+    require(np.any(a != a[0]), ValueError,
+            "Cannot calculate a linear regression if all x values are identical")
+    u, v = a - np.mean(a), b - np.mean(b)
+    uu, uv, vv = np.mean(u * u), np.mean(u * v), np.mean(v * v)
+    flat = vv == 0.0
+    r = np.where(flat, np.nan, uv / np.sqrt(uu * np.where(flat, 1.0, vv)))
+    r = np.where(np.abs(r) > 1.0, np.sign(r), r)
+    slope = uv / uu
+    two = n == 2
+    free = np.where(two, 1.0, cast(n, np.float64) - 2.0)
+    t = np.abs(r) * np.sqrt(free / ((1.0 - r + 1e-20) * (1.0 + r + 1e-20)))
+    error = np.where(two, 0.0, np.sqrt((1.0 - r * r) * vv / uu / free))
+    chance = np.where(two, np.where(flat, 1.0, 0.0), 2.0 * student_cdf(-t, free))
+    line = LineResult(slope[()], np.mean(b) - slope * np.mean(a), r[()], chance[()], error[()])
+    line.intercept_stderr = error * np.sqrt(uu + np.mean(a) ** 2)
+    return line
+
+
+def _by_t(t: np.ndarray, free: np.ndarray) -> Any:
+    wide = np.broadcast_arrays(t, cast(as_tracer(free), np.float64))
+    return TestResult(t, (2.0 * student_cdf(-np.abs(wide[0]), wide[1]))[()])
+
+
+def ttest_1samp(a: object, popmean: object, axis: object = 0, nan_policy: str = "propagate",
+                alternative: str = "two-sided", *, keepdims: bool = False) -> Any:
+    """Return Student's test of a mean."""
+    _two_sided("ttest_1samp", alternative, keepdims or None)
+    only_propagating("ttest_1samp", nan_policy)
+    mean = as_tracer(popmean)
+    if mean.dims:
+        raise refuse("scipy.stats.ttest_1samp of several means cannot be captured", "Use a loop")
+    x = rows(floats(a, "ttest_1samp"), axis)
+    n = size(x)
+    t = (np.mean(x, axis=-1) - mean) / np.sqrt(np.var(x, axis=-1, ddof=1) / n)
+    return _by_t(t, n - 1)
+
+
+def ttest_rel(a: object, b: object, axis: object = 0, nan_policy: str = "propagate",
+              alternative: str = "two-sided", *, keepdims: bool = False) -> Any:
+    """Return Student's test of pairs."""
+    away: Any = floats(a, "ttest_rel") - floats(b, "ttest_rel")
+    return ttest_1samp(away, 0.0, axis, nan_policy, alternative, keepdims=keepdims)
+
+
+def ttest_ind(a: object, b: object, *, axis: object = 0, equal_var: bool = True,
+              nan_policy: str = "propagate", alternative: str = "two-sided", trim: float = 0,
+              method: None = None, keepdims: bool = False) -> Any:
+    """Return Student's test of two means, or Welch's."""
+    _two_sided("ttest_ind", alternative, method if method is not None else (
+        True if keepdims or trim else None))
+    only_propagating("ttest_ind", nan_policy)
+    x, y = (rows(floats(v, "ttest_ind"), axis) for v in (a, b))
+    n, m = (cast(as_tracer(size(v)), np.float64) for v in (x, y))
+    v, w = (np.var(k, axis=-1, ddof=1) for k in (x, y))
+    if equal_var:
+        free = n + m - 2.0
+        error = np.sqrt(((n - 1.0) * v + (m - 1.0) * w) / free * (1.0 / n + 1.0 / m))
+    else:
+        free = (v / n + w / m) ** 2 / ((v / n) ** 2 / (n - 1.0) + (w / m) ** 2 / (m - 1.0))
+        error = np.sqrt(v / n + w / m)
+    return _by_t((np.mean(x, axis=-1) - np.mean(y, axis=-1)) / error, free)
+
+
+def chisquare(f_obs: object, f_exp: object = None, ddof: int = 0, axis: object = 0, *,
+              sum_check: bool = True, nan_policy: str = "propagate",
+              keepdims: bool = False) -> Any:
+    """Return Pearson's test of counts."""
+    _two_sided("chisquare", "two-sided", keepdims or None)
+    only_propagating("chisquare", nan_policy)
+    x = rows(floats(f_obs, "chisquare"), axis)
+    if f_exp is None:
+        wanted: Any = np.mean(x, axis=-1, keepdims=True)
+    else:
+        wanted = rows(floats(f_exp, "chisquare"), axis)
+    if f_exp is not None and sum_check:
+        total, other = np.sum(x, axis=-1), np.sum(wanted, axis=-1)
+        near = np.abs(total - other) <= 1.5e-8 * np.minimum(np.abs(total), np.abs(other))
+        require(np.all(near), ValueError, "For each axis slice, the sum of the observed "
+                "frequencies must agree with the sum of the expected frequencies")
+    found = np.sum((x - wanted) ** 2 / wanted, axis=-1)
+    half = 0.5 * (cast(as_tracer(size(x)), np.float64) - 1.0 - ddof)
+    return TestResult(found, gamma_tails(*np.broadcast_arrays(half, 0.5 * found))[1][()])
+
+
+# --- transforms ---------------------------------------------------------------------------------
+
+
+def boxcox_(x: object, lmbda: object = None, alpha: None = None, optimizer: None = None) -> Any:
+    """Return the transform of G. E. P. Box and D. R. Cox, of a given power."""
+    if lmbda is None or alpha is not None:
+        raise refuse("scipy.stats.boxcox that looks for the power cannot be captured",
+                     "Pass lmbda=, found by maximising boxcox_llf")
+    given = floats(x, "boxcox")
+    power: Any = cast(as_tracer(lmbda), given.dtype)
+    require(np.all(given > 0), ValueError, "Data must be positive.")
+    return boxcox(given, power)
+
+
+def boxcox_llf(lmb: object, data: object, *, axis: object = 0, keepdims: object = False,
+               nan_policy: str = "propagate") -> Any:
+    """Return the logarithm of the likelihood of a power of that transform."""
+    power: Any = cast(as_tracer(lmb), np.float64)
+
+    def whole(x: np.ndarray) -> Any:
+        spread = np.var(boxcox(x, power), axis=-1)
+        return (power - 1.0) * np.sum(np.log(x), axis=-1) - 0.5 * size(x) * np.log(spread)
+
+    return statistic("boxcox_llf", whole)(data, axis=axis, keepdims=keepdims,
+                                           nan_policy=nan_policy)
+
+
+scipy_captures("scipy.stats", {
+    "pearsonr": pearsonr, "linregress": linregress, "ttest_1samp": ttest_1samp,
+    "ttest_rel": ttest_rel, "ttest_ind": ttest_ind, "chisquare": chisquare, "boxcox": boxcox_,
+    "boxcox_llf": boxcox_llf})
