@@ -26,12 +26,13 @@ from typing import Any
 
 import numpy as np
 import state_cases
+from asked_cases import ASKED
 from object_cases import OBJECTS
 from state_cases import Case
 
 import tracejit
 
-CASES = [*state_cases.CASES, *OBJECTS]
+CASES = [*state_cases.CASES, *OBJECTS, *ASKED]
 X = 1.5
 TRANSFORMS: dict[str, Callable[[Any], Any]] = {
     "jit": tracejit.jit,

@@ -30,6 +30,7 @@ from tracejit.trace.state.paths import (
     Leaf,
     Path,
     class_entry,
+    special_names,
 )
 
 __all__ = ["Records", "Source", "Unreadable"]
@@ -376,6 +377,10 @@ class Records:
         except AttributeError:
             return None, NOTHING
 
+    def _methods(self, cls: type, _: None) -> tuple[Source | None, Any]:
+        self._version(cls)
+        return None, special_names(cls)
+
     def _behind(self, cls: type, key: tuple[type, str]) -> tuple[Source | None, Any]:
         self._version(cls)
         return None, class_entry(cls, key[1], key[0])
@@ -431,4 +436,5 @@ def _is_data_descriptor(entry: object) -> bool:
 _STEPS: dict[str, Callable[[Records, Any, Any], tuple[Source | None, Any]]] = {
     "attr": Records._attribute, "item": Records._item, "type": Records._type,
     "entry": Records._entry, "super": Records._behind, "own": Records._own,
+    "methods": Records._methods,
 }

@@ -17,6 +17,7 @@ import numpy as np
 from tracejit.trace.containers.records import is_alike, is_open, items_of_record, opened
 from tracejit.trace.containers.references import Reference, require_one, require_reference
 from tracejit.trace.containers.runs import Stored
+from tracejit.trace.ground.attributes import own_entries
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import Unroll
 from tracejit.trace.ground.upward import ABOVE
@@ -251,7 +252,7 @@ class AttributePlace:
 
     def get(self) -> Any:
         """Return the content; what a class computes or binds when it is read is none."""
-        own = getattr(self.owner, "__dict__", {})
+        own = own_entries(self.owner)
         if self.name in own:
             return own[self.name]
         found = inspect.getattr_static(type(self.owner), self.name, UNSET)
@@ -277,7 +278,7 @@ def holder_of(place: object) -> Any:
 
 def shows_of_class(owner: object, name: str) -> bool:
     """Return whether an attribute of an object, or of a class, is what a class of it has."""
-    return name not in getattr(owner, "__dict__", ()) and (
+    return name not in own_entries(owner) and (
         AttributePlace(owner, name, 0).get() is not UNSET) and not hasattr(
         type(inspect.getattr_static(type(owner), name, UNSET)), "__set__")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["all_attributes_of", "own_names"]
+__all__ = ["all_attributes_of", "own_entries", "own_names"]
 
 
 def all_attributes_of(x: object) -> dict[str, Any] | None:
@@ -29,6 +29,13 @@ def own_names(x: object) -> dict[str, Any]:
     except AttributeError:
         return {}
     return own if isinstance(own, dict) else {}
+
+
+def own_entries(x: object) -> Mapping[str, Any]:
+    """Return the same of an object, or what a class itself has, past any code of a user's."""
+    found: Mapping[str, Any] = type.__getattribute__(x, "__dict__") if isinstance(x, type) else (
+        own_names(x))
+    return found
 
 
 def _slots(cls: type) -> Iterator[str]:

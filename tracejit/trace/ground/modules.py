@@ -51,8 +51,8 @@ def home_of_class(cls: type) -> str:
 
 
 def is_followed(cls: type) -> bool:
-    """Return whether what a class and its bases have may change: it is no library's."""
-    return not is_fixed(home_of_class(cls))
+    """Return whether what a class and its bases have may change: one of them is no library's."""
+    return any(not is_fixed(home_of_class(base)) for base in cls.__mro__)
 
 
 def home_of(fn: FunctionType) -> str:

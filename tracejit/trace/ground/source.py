@@ -12,6 +12,7 @@ from typing import Any
 
 from tracejit.ir.cells import line_name
 from tracejit.ir.core import Site
+from tracejit.trace.ground.generated import GENERATED, tree_of_generated
 from tracejit.trace.ground.strangers import STRANGERS
 from tracejit.trace.ground.trees import SYNTAX_TREES, find_tree
 
@@ -25,7 +26,7 @@ LIKE_USERS = frozenset(os.path.join(PACKAGE, *path.split("/")) for path in (
     "structured.py", "autodiff/snapshots.py", "numpy_api/plainly.py", "numpy_api/sampling.py",
     "trace/python/library.py", "trace/python/keyed.py", "trace/python/pooled.py",
     "trace/python/from_generators.py",
-    "scipy_api/plain_signals.py", "scipy_api/plain_splines.py"))
+    "scipy_api/plain_signals.py", "scipy_api/plain_splines.py", "trace/ground/generated.py"))
 """The files of this package whose functions are captured as users' are."""
 
 _REWRITTEN: dict[int, tuple[CodeType, FunctionSource]] = {}
@@ -208,8 +209,11 @@ def find_source(fn: FunctionType) -> FunctionSource | None:
 
     Raises `Refusal` where the source that is there is not that of the function.
     """
+    code, file = fn.__code__, fn.__code__.co_filename
     with SYNTAX_TREES:
-        tree = find_tree(fn)
-        code = fn.__code__
-        return None if tree is None else FunctionSource(
-            fn.__qualname__, code.co_filename, tree, code)
+        tree = tree_of_generated(code)
+        if tree is not None:
+            file = GENERATED
+        else:
+            tree = find_tree(fn)
+        return None if tree is None else FunctionSource(fn.__qualname__, file, tree, code)

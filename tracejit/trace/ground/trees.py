@@ -23,7 +23,7 @@ from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
 
 __all__ = ["SYNTAX_TREES", "Tree", "codes_in", "find_tree", "future_flags", "is_same_code",
-           "line_text"]
+           "line_text", "tree_in"]
 
 Tree = ast.FunctionDef | ast.Lambda
 SYNTAX_TREES = threading.RLock()
@@ -173,6 +173,17 @@ def _find_in(text: str, fn: FunctionType) -> Tree | None:
             made = _code_of(place, text, future_flags(code), transform)
             if made is not None and is_same_code(made, code):
                 return _mangled(place.node, place.owner)
+    return None
+
+
+def tree_in(text: str, code: CodeType) -> Tree | None:
+    """Return the tree of the only function of a name in a text, if it compiles to some code."""
+    parsed = _parsed(text)
+    for place in parsed.places[0] if parsed is not None else ():
+        if place.name == code.co_name:
+            made = _code_of(place, text, future_flags(code), None)
+            if made is not None and is_same_code(made, code):
+                return place.node
     return None
 
 

@@ -55,6 +55,7 @@ from tracejit.trace.state.changes import (
     read_unseen,
     unseen,
 )
+from tracejit.trace.state.insides import read_insides
 from tracejit.trace.state.methods import may_be_called
 from tracejit.trace.state.running import watched
 from tracejit.trace.state.yielding import UsersGenerator
@@ -317,6 +318,7 @@ class Hooks(RecursionHooks, TryHooks):
         value = the_one(value)
         read_unseen(value)
         read_deeply(value)
+        read_insides((value,))
         return formatted(value, conversion, spec)
 
     def text(self, *parts: str) -> str:

@@ -40,6 +40,7 @@ from tracejit.trace.state.policy import (
     differs_elsewhere,
     gives_another_value,
     looks_at_frames,
+    looks_inside,
     module_of,
     reads_nothing,
 )
@@ -132,7 +133,8 @@ def _item_of_namespace(names: object, key: object, *default: object) -> Any:
 def call_natively(fn: Callable[..., object], args: tuple[object, ...],
                   kwargs: dict[str, object]) -> Any:
     """Call what Python implements; functions that it calls back are captured, for their guards."""
-    args = tuple(map(_captured, args))
+    if not looks_inside(fn):
+        args = tuple(map(_captured, args))
     if _shows(fn, kwargs):
         args = tuple(map(let_out, args))
     kwargs = {name: _captured(_called_back(x) if name == "key" else x)

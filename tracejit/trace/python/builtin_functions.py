@@ -13,6 +13,8 @@ import numpy as np
 from tracejit.trace.containers.places import MaybeUnset
 from tracejit.trace.containers.runs import has_runs, size_of
 from tracejit.trace.containers.stand_ins import StandIn, note_use
+from tracejit.trace.ground.attributes import own_entries
+from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import METHODS
 from tracejit.trace.lists.iterables import (
     TracedIterable,
@@ -142,13 +144,20 @@ def _hasattr(owner: object, name: str) -> bool:
     """Return whether something has an attribute; reading it is what Python does, too."""
     if isinstance(owner, TracedOperand):
         return hasattr(type_of(owner), name)  # a number has no length, and Python's no shape
-    if isinstance(getattr(owner, "__dict__", {}).get(name), MaybeUnset):
+    if isinstance(own_entries(owner).get(name), MaybeUnset):
         read_unseen(owner)  # which refuses it
     try:
         read_attribute(owner, name)
     except AttributeError:
         return False
     return True
+
+
+def _callable(x: object) -> bool:
+    """Return whether something can be called, which its class says."""
+    if not isinstance(x, TracedOperand):
+        current().captured.entry(x, "__call__")
+    return callable(x)
 
 
 def _vars(*owner: object) -> Any:
@@ -169,7 +178,8 @@ BUILTINS.update({
     dict: list_of(dict), set: list_of(set), divmod: quotient_and_rest, any: any_is_true,
     all: all_are_true, complex: to_complex, abs: functools.partial(unary, "abs"),
     pow: power, hash: hash_of, id: id_of, map: map_over, sorted: sorted_items,
-    type: type_function, str: _text(str), repr: _text(repr), format: _text(format),
+    type: type_function, callable: _callable, str: _text(str), repr: _text(repr),
+    format: _text(format),
     ascii: _text(ascii),
     functools.reduce: reduce_items,
     math.prod: lambda xs, *, start=1: reduce_items(operator.mul, xs, start),

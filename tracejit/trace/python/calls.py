@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.errors import Refusal
 from tracejit.trace.containers.choices import first_choice, narrowed
 from tracejit.trace.containers.places import Choice
 from tracejit.trace.containers.references import note_length, note_put
@@ -56,10 +57,13 @@ from tracejit.trace.python.instances import (
 from tracejit.trace.python.keyed import KEYED
 from tracejit.trace.python.kinds_of_values import LIKE_LISTS, holds_traced, type_of
 from tracejit.trace.python.library import LIBRARY
+from tracejit.trace.python.operator_functions import AS_WRITTEN
 from tracejit.trace.python.taking import take, takes, with_generators
 from tracejit.trace.python.users_functions import call_python
 from tracejit.trace.regions.choosing import with_plain
 from tracejit.trace.state.changes import read_indices, unseen
+from tracejit.trace.state.insides import read_insides
+from tracejit.trace.state.policy import looks_inside
 from tracejit.trace.state.running import watched
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.equations import COMPOSITES, lift
@@ -123,8 +127,10 @@ def call_function(fn: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
 _CHANGES_LENGTH = frozenset(("append", "extend", "insert", "pop", "remove", "clear"))
 
 
-def _note_contents(fn: object, args: Args) -> None:
-    """Note the change of a container: which lists go into it, and whether its length changes."""
+def _note_contents(fn: Callable[..., object], args: Args, kwargs: Kwargs) -> None:
+    """Note what a call looks into, which lists it puts into others, and whose length it changes."""
+    if looks_inside(fn):
+        read_insides((*args, *kwargs.values()))
     owner = getattr(fn, "__self__", None)
     note_use(owner)
     if isinstance(owner, (list, dict, deque)) and isinstance(fn, BuiltinFunctionType):
@@ -149,6 +155,11 @@ def _referent(reference: Callable[[], object]) -> object:
     return x
 
 
+def _reads_names(fn: Callable[..., object]) -> Refusal:
+    return refuse(f"{fn.__name__} of a text reads names that no capture sees",
+                  "Write the expression out, or give it a dict of the names that it needs")
+
+
 def _answered(fn: Callable[..., object], args: Args, kwargs: Kwargs,
               known: bool) -> tuple[Args, Any]:
     """Return the arguments, and what something else answers in place of the function.
@@ -161,6 +172,8 @@ def _answered(fn: Callable[..., object], args: Args, kwargs: Kwargs,
     captured = current().captured
     if type(fn) is weakref.ref and not captured.is_from_outside(fn):
         return args, _referent(fn)
+    if known and fn in AS_WRITTEN and len(args) == AS_WRITTEN[fn][0] and not kwargs:
+        return args, AS_WRITTEN[fn][1](*args)
     if isinstance(fn, functools.partial) or (known and (
             fn is range or fn is round or fn in FUNCTIONS)):
         read_indices((*args, *kwargs.values()))
@@ -170,8 +183,7 @@ def _answered(fn: Callable[..., object], args: Args, kwargs: Kwargs,
     if fn is dir and isinstance(args[0] if args else None, TracedOperand):
         return args, dir(type_of(args[0]))
     if (fn is eval or fn is exec) and len(args) < 2:
-        raise refuse(f"{fn.__name__} of a text reads names that no capture sees",
-                     "Write the expression out, or give it a dict of the names that it needs")
+        raise _reads_names(fn)
     if any(isinstance(x, StandIn) for x in (*args, *kwargs.values())):
         args = with_items(fn, args, kwargs)
     if known and takes(fn):
@@ -182,10 +194,9 @@ def _answered(fn: Callable[..., object], args: Args, kwargs: Kwargs,
             return args, result
     if known and fn in KEYED:
         return args, made_keyed(make_keyed(fn, args, kwargs))
-    _note_contents(fn, args)
-    own: Any = LIBRARY.get(fn) if known else None
-    if own is not None and any(map(holds_traced, (*args, *kwargs.values()))):
-        return args, call_python(own, args, kwargs)
+    _note_contents(fn, args, kwargs)
+    if known and fn in LIBRARY and any(map(holds_traced, (*args, *kwargs.values()))):
+        return args, call_python(LIBRARY[fn], args, kwargs)
     if known and fn in _SETTINGS:
         require_silence(public_name(fn), (*args, *kwargs.values()))
     return args, NotImplemented

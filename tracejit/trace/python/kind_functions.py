@@ -29,7 +29,7 @@ def is_instance(x: object, kinds: Any) -> Any:
             return is_subclass(type_of(x), kinds)
         with watched():
             answer = isinstance(x, kinds)
-        return _is_kind(type_of(x), kinds, answer)
+        return _is_kind(type_of(x), kinds, answer, x)
     if isinstance(x, Merged):
         return _is_instance_on_each_path(x, kinds)
     stands_for = type_of(x)
@@ -52,10 +52,16 @@ def _is_instance_on_each_path(x: Merged, kinds: Any) -> Any:
     return to_bool(found[0])
 
 
-def _is_kind(cls: type, kinds: object, answer: bool) -> bool:
-    """Return whether something is of a kind, under guards on what decides that."""
-    for kind in _classes(kinds) if type(kinds).__module__ != "typing" else ():
-        if not current().captured.is_kind(cls, kind):
+_KINDS = (type, tuple, UnionType)
+
+
+def _is_kind(cls: type, kinds: object, answer: bool, *x: object) -> bool:
+    """Return whether something is of a kind, under guards on what decides that.
+
+    x -- the object that is asked for, if no class is
+    """
+    for kind in _classes(kinds) if isinstance(kinds, _KINDS) else ():
+        if not current().captured.is_kind(cls, kind, *x):
             unseen(f"{type(kind).__qualname__}.__instancecheck__")
     return answer
 

@@ -372,7 +372,8 @@ def extend(xs: list[object], content: object) -> None:
     try:
         items.extend(_items_to_add(content))
     finally:
-        _change(xs, [*xs, *items], "list.extend()")
+        if items:
+            _change(xs, [*xs, *items], "list.extend()")
 
 
 def _insert(xs: list[object], k: Any, x: object) -> None:

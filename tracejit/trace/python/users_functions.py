@@ -130,7 +130,12 @@ def captured_function(fn: object) -> Callable[..., Any] | None:
     if not isinstance(fn, FunctionType):
         return None
     new = convert(fn)
-    return None if new is fn and rewritten_source(fn.__code__) is None else new
+    code = getattr(new, "__code__", None)
+    if code is None or rewritten_source(code) is not None:
+        return new
+    if new is fn:
+        return None
+    return lambda *args, **kwargs: call_python(fn, args, kwargs)  # what it reads is noted
 
 
 def is_captured(fn: FunctionType) -> bool:

@@ -22,6 +22,7 @@ from tracejit.exact import is_unchanging
 from tracejit.ir.core import Value
 from tracejit.ir.draws import is_generator
 from tracejit.trace.containers.runs import Run
+from tracejit.trace.ground.attributes import own_entries
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.modules import home_of, is_fixed, is_followed
 from tracejit.trace.ground.own_numpy import is_replaced
@@ -114,6 +115,8 @@ class Captures(Outside):
         self.recorded: dict[int, tuple[Any, Any, Path, Value | None]] = {}
         """Variables and tape values with what stands for them, their paths and their inputs."""
         self.frozen: set[int] = set()
+        self.looked_into: dict[int, object] = {}
+        """The functions and classes all of which is guarded, by their ids."""
         self.namespaces: dict[int, tuple[Any, Path | None]] = {}
         """Modules' dicts that captured code has hold of, by their ids."""
         self.functions: dict[int, Path] = {}
@@ -233,7 +236,7 @@ class Captures(Outside):
                 self.own_bound(x, path.step("attr", "args").step("item", k))
             for name, x in content.keywords.items():
                 self.own_bound(x, path.step("attr", "keywords").step("item", name))
-        elif "__wrapped__" in getattr(content, "__dict__", ()):
+        elif "__wrapped__" in own_entries(content):
             self.own_bound(content.__wrapped__, path.step("attr", "__wrapped__"))
         elif type(content) not in _PLAIN and not isinstance(content, _CODE[1:]):
             self.own(content, path)
@@ -380,7 +383,7 @@ class Captures(Outside):
     def _of_class(self, owner: object, name: str, content: object) -> Any:
         """Return an attribute of an object that was made here: its class is from outside."""
         entry = self.entry(owner, name)
-        if isinstance(owner, super) or name in getattr(owner, "__dict__", ()):
+        if isinstance(owner, super) or name in own_entries(owner):
             return content
         if entry is None or not is_followed(type(owner)) or isinstance(content, TracedOperand):
             return content

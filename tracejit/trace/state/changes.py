@@ -235,8 +235,11 @@ def read_unseen(x: object) -> None:
 def read_deeply(x: object) -> None:
     """Note the same of all objects in a container whose methods may be called, as by `==`."""
     for item in items_of(x):
-        if not isinstance(item, _CODE) and may_be_called(item):
-            read_unseen(item)
+        if not isinstance(item, _CODE) and is_users_type(type(item)):
+            if may_be_called(item):
+                read_unseen(item)
+            else:
+                current().captured.native.may_call(item)
         refuse_identity(item)
 
 

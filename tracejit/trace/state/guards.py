@@ -193,7 +193,7 @@ class Content(Condition):
 
     def holds(self, x: object) -> bool:
         """Return whether something holds the same."""
-        return bool(self.parts == Content(x).parts)
+        return bool(self.parts == type(self)(x).parts)
 
     def __repr__(self) -> str:
         return "what it held"

@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import Any
 
 from tracejit.trace.state.outer_reads import OuterReads, names_in, own_methods
-from tracejit.trace.state.paths import attributes_of, is_users_type
+from tracejit.trace.state.paths import attributes_of, is_users_type, special_names
 
 __all__ = ["NativeCalls", "items_of", "may_be_called"]
 
@@ -58,12 +58,18 @@ class NativeCalls:
             return [name for y in items_of(x) for name in self.may_call(y)]
         if not is_users_type(cls) or id(cls) in self.seen:
             return []
-        self.seen[id(cls)] = cls
+        self.note_methods(cls)
         reached = dict.fromkeys(own_methods(cls))
         found = self.outer.guard_entries(cls, reached)
         for held in (attributes_of(x) or {}).values() if reached else ():
             found += [name for y in items_of(held) for name in self.may_call(y)]
         return found
+
+    def note_methods(self, cls: type) -> None:
+        """Guard which methods a class has that Python calls by itself."""
+        self.seen[id(cls)] = cls
+        self.captured.guard(self.captured.path_of_class(cls).step("methods", None),
+                            special_names(cls))
 
     def called_with(self, fn: FunctionType, args: Iterable[object]) -> list[str]:
         """Guard what a function that is not captured may read of the classes of its arguments.

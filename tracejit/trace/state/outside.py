@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta
+from enum import Enum
 from types import ModuleType
 from typing import Any
 
@@ -53,6 +54,9 @@ class Outside:
         found = self.paths.get(id(x))
         if found is not None:
             return found[1]
+        if isinstance(x, Enum) and vars(type(x)).get("_member_map_", {}).get(x._name_) is x:
+            self.own(x, self.path_of_class(type(x)).step("attr", x._name_))
+            return self.paths[id(x)][1]
         return self.path_of_class(x) if isinstance(x, type) and is_followed(x) else None
 
     def path_of_class(self, cls: type) -> Path:
@@ -85,13 +89,13 @@ class Outside:
     def entry_of(self, cls: type, name: str, *behind: type) -> Any:
         """Return the entry of a class or its bases, or of the bases behind one, under a name."""
         try:
-            found = class_entry(cls, name, *behind)
+            found, there = class_entry(cls, name, *behind), True
         except AttributeError:
-            found = None
+            found, there = None, False
         if is_followed(cls):
             path = self.path_of_class(cls).step(
                 *(("super", (*behind, name)) if behind else ("entry", name)))
-            if found is None:
+            if not there:
                 self.absent(path)
             elif path.key not in self.contents:
                 self.contents[path.key] = found
@@ -100,20 +104,27 @@ class Outside:
                     self.paths.setdefault(id(found), (found, path))  # a user's descriptor
         return found
 
-    def is_kind(self, cls: type, kind: type) -> bool:
+    def is_kind(self, cls: type, kind: type, *x: object) -> bool:
         """Guard which classes a class comes from, or what an abstract class says of it.
 
         Returns whether that is all that decides if it is of a kind.
+
+        x -- the object that is asked for, if no class is: a protocol looks at its attributes
         """
         if is_followed(cls):
             self.guard(self.path_of_class(cls).step("attr", "__mro__"), cls.__mro__)
         by = type(kind)
         if by is type or not (is_followed(cls) or is_followed(kind)):
             return True
-        if by is ABCMeta:
-            path = self.path_of_class(kind).step("call", ("__subclasscheck__", (cls,), ()))
-            self.guard(path, issubclass(cls, kind))
-        return by is ABCMeta or not is_followed(by)
+        if not issubclass(by, ABCMeta) or is_followed(by):
+            return not is_followed(by)
+        if x and getattr(kind, "_is_protocol", False):
+            path = self.path_of_class(kind).step("call", ("__instancecheck__", x, ()))
+            self.guard(path, isinstance(x[0], kind))
+            return self.path_of(x[0]) is not None
+        path = self.path_of_class(kind).step("call", ("__subclasscheck__", (cls,), ()))
+        self.guard(path, issubclass(cls, kind))
+        return True
 
     def has_no_attribute(self, owner: object, name: str) -> None:
         """Guard that something from outside, or its class, has no attribute of a name."""

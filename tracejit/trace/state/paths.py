@@ -18,10 +18,10 @@ import numpy as np
 
 from tracejit.exact import token
 from tracejit.trace.ground.attributes import all_attributes_of, own_names
-from tracejit.trace.ground.modules import home_of_class
+from tracejit.trace.ground.modules import home_of_class, is_followed
 
 __all__ = ["READING_FAILS", "FunctionRoot", "Given", "Holder", "Leaf", "Path", "attributes_of",
-           "class_entry", "functions_of", "is_users_type"]
+           "class_entry", "functions_of", "is_users_type", "special_names"]
 
 _LAZY = ("numpy", "scipy")
 """Modules that import parts of theirs at first use."""
@@ -61,8 +61,8 @@ class Path:
     A step is ("attr", name), ("item", key), ("type", None) for the class of an object, ("entry",
     name) for what a class or its bases have under a name, ("own", name) for an object's own
     attribute, ("key", k) for the k-th key of a dict or item of a set, ("super", (class, name)) for
-    what those behind a class have, or ("call", (name, arguments, keywords)) for what a method gives
-    that only reads.
+    what those behind a class have, ("methods", None) for the names of special methods, or ("call",
+    (name, arguments, keywords)) for what a method gives that only reads.
     """
 
     root: Any
@@ -117,6 +117,12 @@ def class_entry(cls: type, name: str, *behind: type) -> Any:
     raise AttributeError(name)
 
 
+def special_names(cls: type) -> tuple[str, ...]:
+    """Return the names of the methods that Python may call by itself, of a class and its bases."""
+    return tuple([name for base in cls.__mro__ if is_followed(base)
+                  for name in base.__dict__ if name.startswith("__") and name.endswith("__")])
+
+
 def _call(x: Any, key: Any) -> Any:
     name, args, kwargs = key
     return getattr(x, name)(*args, **dict(kwargs))
@@ -126,6 +132,7 @@ _STEPS: dict[str, Callable[[Any, Any], Any]] = {
     "type": lambda x, _: type(x), "entry": class_entry, "call": _call,
     "super": lambda cls, key: class_entry(cls, key[1], key[0]),
     "own": lambda x, name: own_names(x)[name],
+    "methods": lambda cls, _: special_names(cls),
     "key": lambda x, k: next(itertools.islice(x, k, None)),
 }
 _TEXTS: dict[str, Callable[[str, Any], str]] = {
@@ -133,6 +140,7 @@ _TEXTS: dict[str, Callable[[str, Any], str]] = {
     "type": lambda text, _: f"type({text})", "entry": lambda text, key: f"{text}.{key}",
     "own": lambda text, name: f"vars({text})[{name!r}]",
     "key": lambda text, k: f"list({text})[{k}]",
+    "methods": lambda text, _: f"the special methods of {text}",
     "super": lambda text, key: f"super({key[0].__name__}, {text}).{key[1]}",
     "call": lambda text, key: (f"{text}{'' if key[0] == '__call__' else f'.{key[0]}'}"
                                f"({', '.join(map(repr, key[1]))})"),

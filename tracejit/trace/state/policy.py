@@ -19,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.trace.ground.attributes import own_entries
 from tracejit.trace.ground.modules import home_of, home_of_class, is_standard
 
 __all__ = ["asks_again", "differs_elsewhere", "gives_another_value", "is_cached", "is_opaque",
-           "looks_at_frames", "module_of", "reads_nothing"]
+           "looks_at_frames", "looks_inside", "module_of", "reads_nothing"]
 
 PURE = {"numpy", "scipy", "numba", "llvmlite", "tracejit", "functools", "operator", "itertools",
         "collections", "math", "cmath", "dataclasses", "typing", "enum", "abc", "copy", "copyreg",
@@ -52,6 +53,15 @@ READS = {
     "json": {"load"}, "hashlib": {"file_digest"},
 }
 """By module, the functions and methods in it that may read the world."""
+
+LOOKS_INSIDE: dict[str, set[str] | None] = {
+    "inspect": None, "dataclasses": None, "pprint": None, "reprlib": None, "string": None,
+    "builtins": {"repr", "str", "ascii", "format", "format_map", "print", "dir"},
+    "typing": {"get_type_hints", "get_overloads", "get_protocol_members", "is_typeddict"},
+    "operator": {"attrgetter", "methodcaller"},
+    "functools": {"update_wrapper", "singledispatch", "total_ordering"},
+}
+"""By module, the functions that ask functions and classes for what they have; None for all."""
 
 ANOTHER_VALUE = {"random", "time", "secrets", "numpy.random"}
 """Modules whose functions give another value at every call."""
@@ -91,7 +101,7 @@ def module_of(fn: Any) -> str:
         return home_of(fn)
     owner = getattr(fn, "__self__", None)
     module = getattr(fn, "__module__", None)
-    if "__wrapped__" in getattr(fn, "__dict__", ()):
+    if "__wrapped__" in own_entries(fn):
         return type(fn).__module__  # it has taken over the names of what it wraps
     if not isinstance(module, str) or (module == "builtins" and isinstance(owner, type)):
         module = (owner if isinstance(owner, type) else type(owner)).__module__
@@ -131,6 +141,13 @@ def is_opaque(kind: type) -> bool:
 def looks_at_frames(fn: Callable[..., object]) -> bool:
     """Return whether a function looks at the frames around its call, which are tracejit's."""
     return (module_of(fn), getattr(fn, "__name__", "")) in FRAMES
+
+
+def looks_inside(fn: Callable[..., object]) -> bool:
+    """Return whether a function asks functions and classes that it is given for all they have."""
+    top = module_of(fn).lstrip("_").partition(".")[0]
+    names = LOOKS_INSIDE.get(top, ())
+    return names is None or getattr(fn, "__name__", type(fn).__name__) in names
 
 
 def asks_again(fn: Callable[..., object]) -> tuple[Any, str] | None:

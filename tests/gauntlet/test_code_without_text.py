@@ -1,0 +1,168 @@
+"""Methods whose text nobody has: of a data class, which makes them, and of a class from `exec`."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracejit
+
+NUMBERS = (1.0, 2.0, -0.0, float("nan"), 7.5)
+
+
+@dataclass(order=True)
+class Point:
+    a: float = 1.0
+    b: float = 2.0
+
+
+@dataclass
+class Longer(Point):
+    c: float = 3.0
+
+
+@dataclass
+class Labelled:
+    v: float
+    label: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, order=True)
+class Within:
+    p: Point
+    q: tuple[float, float] = (0.0, 1.0)
+
+
+@dataclass
+class Empty:
+    pass
+
+
+POINT = Point()
+OPERATORS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+PAIRS: dict[str, Callable[[Any], tuple[object, object]]] = {
+    "with what was there": lambda x: (Point(x, 2.0), POINT),
+    "what was there with": lambda x: (POINT, Point(1.0, x)),
+    "both made": lambda x: (Point(x), Point(2.0, x)),
+    "one object": lambda x: (lambda p: (p, p))(Point(x)),
+    "of another class": lambda x: (Longer(x), Point(x)),
+    "with a number": lambda x: (Point(x), 3.0),
+    "longer": lambda x: (Longer(x, x), Longer(2.0, 2.0, 3.0)),
+    "not compared": lambda x: (Labelled(x, "a"), Labelled(2.0, "b")),
+    "in another": lambda x: (Within(Point(x)), Within(POINT, (x, x))),
+    "empty": lambda x: (Empty(), Empty()),
+}
+
+
+def outcome(function: Callable[..., Any], *args: object) -> Any:
+    try:
+        return function(*args)
+    except Exception as error:
+        return type(error)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_comparisons_of_data_classes_are_pythons(name: str) -> None:
+    for compare in OPERATORS:
+        def function(x: Any, compare: Any = compare) -> Any:
+            a, b = PAIRS[name](x)
+            return 2.0 * x if compare(a, b) else x
+
+        with tracejit.config(disable_jit=True):
+            jitted = tracejit.jit(function)
+            for x in NUMBERS:
+                got, expected = outcome(jitted, x), outcome(function, x)
+                assert got is expected or (not isinstance(got, type) and np.array_equal(
+                    got, expected, equal_nan=True)), (
+                        compare, x, got, expected)
+
+
+def test_what_a_data_class_compares_is_read_at_each_call() -> None:
+    def function(x: float) -> float:
+        return 2.0 * x if POINT == Point() else x
+
+    with tracejit.config(disable_jit=True):
+        jitted = tracejit.jit(function)
+        try:
+            for POINT.a, POINT.b in ((1.0, 2.0), (7.0, 2.0), (1.0, 2), (1, 2.5), (1.0, 2.0)):
+                assert jitted(1.5) == function(1.5)
+        finally:
+            POINT.a, POINT.b = 1.0, 2.0
+
+
+def test_a_data_class_has_its_gradient() -> None:
+    def function(x: Any) -> Any:
+        items = [Point(x, 1.0), Point(x * x, 2.0), Point(2.0, x)]
+        best = items[0]
+        for p in items:
+            if best < p:
+                best = p
+        return best.a * best.b
+
+    gradient = tracejit.grad(function)
+    for x in (0.5, 1.7, 3.0):
+        step = 1e-6
+        assert np.isclose(gradient(x), (function(x + step) - function(x - step)) / (2.0 * step))
+
+
+TEXT = """
+import functools
+class A:
+    def __init__(self): self.k = 2.0
+    def __add__(self, o): return self.k + o
+    def __radd__(self, o): return self.k * 3 + o
+    def __call__(self, o): return self.k * o
+    def __len__(self): return int(self.k)
+    def __getitem__(self, i): return self.k + i
+    def __getattr__(self, n): return self.__dict__["k"] * 2.0
+    @property
+    def size(self): return self.k * 5
+    @functools.cached_property
+    def kept(self): return self.k * 7
+    def method(self, v): return self.k * v
+    def __eq__(self, o): return self.k == o
+    def __bool__(self): return self.k > 3
+    def __contains__(self, v): return v == self.k
+    def __float__(self): return float(self.k)
+    def __iter__(self): return iter([self.k])
+    def __neg__(self): return -self.k
+    def __enter__(self): return self.k
+    def __exit__(self, *a): return None
+"""
+
+
+def _managed(a: Any, x: Any) -> Any:
+    with a as k:
+        return k * x
+
+
+USES: dict[str, Callable[[Any, Any], Any]] = {
+    "sum": lambda a, x: a + x, "sum from the right": lambda a, x: x + a, "call": lambda a, x: a(x),
+    "length": lambda a, x: len(a) * x, "item": lambda a, x: a[1] * x,
+    "attribute": lambda a, x: a.none * x, "property": lambda a, x: a.size * x,
+    "kept": lambda a, x: a.kept * x, "method": lambda a, x: a.method(x),
+    "equality": lambda a, x: x if a == 2.0 else 2.0 * x, "truth": lambda a, x: x if a else 2.0 * x,
+    "membership": lambda a, x: x if 2.0 in a else 2.0 * x, "float": lambda a, x: float(a) * x,
+    "iteration": lambda a, x: sum([k * x for k in a]), "sign": lambda a, x: -a * x,
+    "manager": _managed,
+}
+
+
+@pytest.mark.parametrize("name", USES)
+def test_methods_from_exec_read_attributes_at_each_call(name: str) -> None:
+    names: dict[str, Any] = {}
+    exec(TEXT, names)
+    a = names["A"]()
+    function = functools.partial(USES[name], a)
+    with tracejit.config(disable_jit=True):
+        jitted = tracejit.jit(lambda x: USES[name](a, x))
+        for k, _ in itertools.product((2.0, 5.0, 7, 2.0), range(2)):
+            a.k = k
+            assert jitted(1.5) == function(1.5), k

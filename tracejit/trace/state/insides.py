@@ -1,0 +1,80 @@
+"""Functions and classes that code looks into which is not captured: `inspect`, `repr`.
+
+Such code asks for anything that they have, by names that no capture sees. All of it is guarded.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+from types import FunctionType, MethodType
+from typing import Any
+
+from tracejit.exact import Itself, token
+from tracejit.trace.ground.context import current
+from tracejit.trace.ground.modules import home_of, is_fixed, is_followed
+from tracejit.trace.ground.source import rewritten_source
+from tracejit.trace.state.guards import Content, Guarded
+from tracejit.trace.state.methods import items_of
+from tracejit.trace.state.paths import FunctionRoot, Path, functions_of, is_users_type
+
+__all__ = ["Inside", "read_insides"]
+
+
+class Inside(Content):
+    """What a function or class of a user's has: code, defaults, annotations, entries."""
+
+    __slots__ = ()
+
+    def _parts_of(self, x: object, around: tuple[object, ...]) -> Any:
+        if not around and isinstance(x, FunctionType):
+            return self._of_function(x, (x,))
+        if not around and isinstance(x, type):
+            return tuple([self._of_class(base, (x,)) for base in x.__mro__ if is_followed(base)])
+        return super()._parts_of(x, around)
+
+    def _of_function(self, fn: FunctionType, around: tuple[object, ...]) -> Any:
+        own = (fn.__defaults__, fn.__kwdefaults__, fn.__annotations__, vars(fn))
+        found = [Itself(fn), Itself(fn.__code__),
+                 *map(token, (fn.__name__, fn.__qualname__, fn.__doc__, fn.__module__)),
+                 *[self._parts_of(x, around) for x in own]]
+        inner = vars(fn).get("__wrapped__")
+        if isinstance(inner, FunctionType) and not any(inner is x for x in around):
+            found.append(self._of_function(inner, (*around, inner)))
+        return tuple(found)
+
+    def _of_class(self, cls: type, around: tuple[object, ...]) -> Any:
+        entries = [(name, Itself(x) if isinstance(x, type) else self._parts_of(x, around))
+                   for name, x in vars(cls).items()]
+        functions = [self._of_function(fn, (*around, fn))
+                     for x in vars(cls).values() for fn in functions_of(x)]
+        return Itself(cls), cls.__name__, cls.__qualname__, tuple(entries), tuple(functions)
+
+
+def read_insides(things: Iterable[object]) -> None:
+    """Guard all that functions and classes have which are among some things, or theirs."""
+    captured = current().captured
+    for x in _looked_into(things):
+        if id(x) in captured.looked_into:
+            continue
+        captured.looked_into[id(x)] = x
+        path = captured.path_of_class(x) if isinstance(x, type) else (
+            Path(FunctionRoot(x), x.__name__))
+        captured.guards.append(Guarded(path, Inside(x)))
+
+
+def _looked_into(things: Iterable[object]) -> Iterator[Any]:
+    for thing in things:
+        for x in items_of(thing):
+            if isinstance(x, type):
+                if is_followed(x):
+                    yield x
+            elif isinstance(x, FunctionType):
+                if rewritten_source(x.__code__) is None and not is_fixed(home_of(x)):
+                    yield x
+            elif isinstance(x, MethodType):
+                yield from _looked_into((x.__func__, x.__self__))
+            elif isinstance(x, functools.partial):
+                yield from _looked_into((x.func, *x.args, *x.keywords.values()))
+            elif is_users_type(type(x)) and is_followed(type(x)):
+                yield type(x)
