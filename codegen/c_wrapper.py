@@ -24,6 +24,7 @@ from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.plan import dim_code
 from tracejit.codegen.slots import ALIGNMENT, arena_size
 from tracejit.ir.core import Value
+from tracejit.ir.dims import Dim
 
 __all__ = ["call_kernel", "kernel_type", "release_logs", "resize", "wrapper_text"]
 
@@ -204,7 +205,7 @@ def _check_sizes(b: ir.IRBuilder, interface: CInterface, known: Mapping[Any, obj
     _return_if(b, negative, NEGATIVE)
     checked = _Overflowing(b)
 
-    def number(d: Any) -> Any:
+    def number(d: Dim) -> Any:
         return dim_code(checked, d, known.__getitem__)
 
     tests = []

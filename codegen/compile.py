@@ -96,7 +96,7 @@ class _Lower(lowering.Lower):
         if block in self.single_vectors:
             mark_single_vectors(self.module, self.builder.block.terminator)
 
-    def lower_assign(self, ty: object, inst: Any) -> Any:
+    def lower_assign(self, ty: object, inst: numba_ir.Assign) -> Any:
         value, given = inst.value, ty
         if isinstance(value, numba_ir.Var):
             given = self.typeof(value.name)
@@ -108,7 +108,7 @@ class _Lower(lowering.Lower):
             raise CompilerError(f"{inst.target.name} is of type {ty}, and given a {given}")
         return super().lower_assign(ty, inst)
 
-    def lower_binop(self, resty: object, expr: Any, op: object) -> Any:
+    def lower_binop(self, resty: object, expr: numba_ir.Expr, op: object) -> Any:
         signature = self.fndesc.calltypes[expr]
         key = (op, signature.args)
         if key not in _OPERATORS:
@@ -178,7 +178,8 @@ class _TypingContext(typing.Context):
         self.__dict__ = shared.__dict__
         self.__dict__.setdefault("_tj_resolved", {})
 
-    def resolve_function_type(self, func: Callable[..., object], args: Any, kws: object) -> Any:
+    def resolve_function_type(self, func: Callable[..., object], args: Sequence[types.Type],
+                              kws: object) -> Any:
         if kws or not all(isinstance(t, (types.Number, types.Boolean, Ptr)) for t in args):
             return super().resolve_function_type(func, args, kws)
         key = (func, tuple(args))

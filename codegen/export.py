@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import llvmlite.binding as llvm
 from llvmlite.binding.value import Linkage
@@ -93,7 +93,7 @@ def _run(module: object, machine: llvm.TargetMachine, *passes: str) -> None:
     manager.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
 
 
-def _rename_blas(module: Any) -> None:
+def _rename_blas(module: llvm.ModuleRef) -> None:
     """Call BLAS by the names that a library has, in place of our own."""
     for function in module.functions:
         routine = function.name.removeprefix("tracejit_")

@@ -30,7 +30,7 @@ class LineTables(DummyDIBuilder):
         self.type = module.add_debug_info("DISubroutineType", {"types": module.add_metadata([])})
         self.subprogram: Any = None
 
-    def mark_subprogram(self, function: Any, qualname: str, argnames: object = (),
+    def mark_subprogram(self, function: ir.Function, qualname: str, argnames: object = (),
                         argtypes: object = (), line: int = 1) -> None:
         """Say which function the lines that follow are of."""
         self.subprogram = self.module.add_debug_info("DISubprogram", {

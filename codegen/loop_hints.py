@@ -20,7 +20,7 @@ from tracejit.codegen.scalar_intrinsics import QUICK
 __all__ = ["mark_single_vectors", "single_vector_loops"]
 
 
-def single_vector_loops(blocks: Mapping[int, Any]) -> set[Any]:
+def single_vector_loops(blocks: Mapping[int, numba_ir.Block]) -> set[Any]:
     """Return the blocks of Numba's IR at the ends of loops that take single vectors."""
     loops = [(block.body[-1].target, label) for label, block in blocks.items()
              if isinstance(block.body[-1], numba_ir.Jump) and block.body[-1].target <= label]
@@ -51,7 +51,7 @@ def _carries_or_calls(body: list[Any]) -> bool:
     return False
 
 
-def mark_single_vectors(module: Any, jump: Any) -> None:
+def mark_single_vectors(module: ir.Module, jump: ir.Instruction) -> None:
     """Tell LLVM, at the jump that closes a loop, to take one vector at a time."""
     hint = module.add_metadata([ir.MetaDataString(module, "llvm.loop.interleave.count"),
                                 ir.IntType(32)(1)])

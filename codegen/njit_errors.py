@@ -44,7 +44,8 @@ def formatted(kind: type[Exception]) -> type[Exception]:
 class _Convention(CPUCallConv):
     """Numba's calling convention, for functions that have no environment."""
 
-    def emit_unwrap_dynamic_exception_fn(self, module: Any, st_type: Any, nb_types: object) -> Any:
+    def emit_unwrap_dynamic_exception_fn(self, module: ir.Module, st_type: ir.Type,
+                                         nb_types: object) -> Any:
         """Return the function that makes Python floats of the numbers, and frees them."""
         count = len(st_type)
         name = f"tracejit_floats_{count}"

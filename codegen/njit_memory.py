@@ -119,7 +119,7 @@ class NjitMemory:
         return total
 
 
-def c_call(builder: ir.IRBuilder, name: str, result: ir.Type, *args: Any) -> Any:
+def c_call(builder: ir.IRBuilder, name: str, result: ir.Type, *args: ir.Value) -> Any:
     """Emit the call of a C function."""
     kind = ir.FunctionType(result, [a.type for a in args])
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)

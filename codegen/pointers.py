@@ -73,7 +73,7 @@ def _scopes(module: ir.Module, number: int) -> tuple[Any, Any]:
     return found
 
 
-def _annotate(instruction: Any, module: ir.Module, number: int) -> None:
+def _annotate(instruction: ir.Instruction, module: ir.Module, number: int) -> None:
     own, others = _scopes(module, number)
     instruction.set_metadata("alias.scope", own)
     instruction.set_metadata("noalias", others)
@@ -87,7 +87,7 @@ typing = TypingRegistry()
 class PtrGetItem(AbstractTemplate):
     """`pointer[i]`."""
 
-    def generic(self, args: Any, kws: object) -> Any:
+    def generic(self, args: tuple[types.Type, ...], kws: object) -> Any:
         pointer_type, index = args
         if isinstance(pointer_type, Ptr) and isinstance(index, types.Integer):
             return signature(pointer_type.dtype, pointer_type, i64)
@@ -98,7 +98,7 @@ class PtrGetItem(AbstractTemplate):
 class PtrSetItem(AbstractTemplate):
     """`pointer[i] = value`."""
 
-    def generic(self, args: Any, kws: object) -> Any:
+    def generic(self, args: tuple[types.Type, ...], kws: object) -> Any:
         pointer_type, index, _ = args
         if isinstance(pointer_type, Ptr) and isinstance(index, types.Integer):
             return signature(types.none, pointer_type, i64, pointer_type.dtype)

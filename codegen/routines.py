@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from tracejit.codegen.draw_calls import lower_draw
 from tracejit.codegen.expression_edits import call, literal, times
@@ -19,6 +18,7 @@ from tracejit.codegen.loop_expressions import (
     Load,
     Select,
     Unary,
+    Var,
     Word,
 )
 from tracejit.codegen.loop_ir import NOWHERE, Assign, Do, Let, Loop, Store
@@ -88,7 +88,7 @@ class Routines:
         self.frame.add(Assign(fine.name, Bin("==", routine, ZERO)))
         return fine
 
-    def _fill(self, x: Array, n: Expression, row: Any, column: Any, element: Expression) -> None:
+    def _fill(self, x: Array, n: Expression, row: Var, column: Var, element: Expression) -> None:
         place = Bin("+", times(row, n), column)
         self.frame.add(Loop(row.name, ZERO, n, [Loop(column.name, ZERO, n, [
             Store(x.name, place, element)])]))

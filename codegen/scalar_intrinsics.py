@@ -112,7 +112,8 @@ def _binary(generate: Callable[[Any, Any, Any], object]) -> Any:
     return function
 
 
-def _call_llvm(builder: ir.IRBuilder, name: str, *args: Any, flags: tuple[str, ...] = ()) -> Any:
+def _call_llvm(builder: ir.IRBuilder, name: str, *args: ir.Value,
+               flags: tuple[str, ...] = ()) -> Any:
     """Emit a call of an intrinsic of LLVM whose operands and result are of one type."""
     kind = args[0].type
     fn = builder.module.declare_intrinsic(f"llvm.{name}", [kind],
@@ -129,7 +130,7 @@ def _math(name: str, widths: tuple[int, ...]) -> Any:
     """A unary function of libm on floats; complex operands go to `complex_functions.py`."""
 
     @intrinsic
-    def function(typingctx: TypingContext, x: Any) -> Any:
+    def function(typingctx: TypingContext, x: types.Type) -> Any:
         if isinstance(x, types.Complex):
             return x(x), lambda context, builder, sig, args: context.compile_internal(
                 builder, complex_function(name), x(x), args)

@@ -82,7 +82,7 @@ def _describe(command: argparse.ArgumentParser, name: str, run: Callable[..., in
                              help="the folder, made if need be (default: report)")
 
 
-def _function(args: Any) -> Any:
+def _function(args: argparse.Namespace) -> Any:
     """Return the transformed function that a command line is about."""
     module, _, path = args.function.partition(":")
     if not path:
@@ -104,7 +104,7 @@ def _function(args: Any) -> Any:
     return getattr(tracejit, args.transform)(found, target=args.target, **given)
 
 
-def _compiled(lowered: Any, args: Any) -> Any:
+def _compiled(lowered: Any, args: argparse.Namespace) -> Any:
     """Return a compiled program: for a device, for the compute capability that is asked for."""
     if args.capability is None:
         return lowered.compile()
@@ -113,7 +113,7 @@ def _compiled(lowered: Any, args: Any) -> Any:
     return lowered.compile(capability=tuple(map(int, args.capability.split("."))))
 
 
-def _compile(args: Any) -> int:
+def _compile(args: argparse.Namespace) -> int:
     function = _function(args)
     progress = logging.getLogger("tracejit.progress")
     progress.addHandler(logging.StreamHandler(sys.stderr))
@@ -126,7 +126,7 @@ def _compile(args: Any) -> int:
     return 0
 
 
-def _inspect(args: Any) -> int:
+def _inspect(args: argparse.Namespace) -> int:
     traced = _function(args).trace(*map(tracejit.spec, args.spec))
     if args.what == "ir":
         print(traced.graph)
@@ -150,7 +150,7 @@ def _inspect_device(compiled: Any, what: str) -> None:
     print(found if what == "resources" else "\n".join(found.values()))
 
 
-def _report(args: Any) -> int:
+def _report(args: argparse.Namespace) -> int:
     from tracejit.inspection.folder import write_folder
 
     compiled = _compiled(_function(args).trace(*map(tracejit.spec, args.spec)).lower(), args)
@@ -159,29 +159,29 @@ def _report(args: Any) -> int:
     return 0
 
 
-def _info(args: object) -> int:
+def _info(args: argparse.Namespace) -> int:
     print(cache.info())
     return 0
 
 
-def _ls(args: object) -> int:
+def _ls(args: argparse.Namespace) -> int:
     for entry in cache.ls():
         print(entry)
     return 0
 
 
-def _verify(args: object) -> int:
+def _verify(args: argparse.Namespace) -> int:
     complaints = cache.verify()
     print("\n".join(complaints) or f"{cache.info().count} programs, all whole")
     return int(bool(complaints))
 
 
-def _prune(args: object) -> int:
+def _prune(args: argparse.Namespace) -> int:
     print(f"{cache.prune()} programs removed")
     return 0
 
 
-def _clear(args: object) -> int:
+def _clear(args: argparse.Namespace) -> int:
     print(f"{cache.clear()} programs removed")
     return 0
 

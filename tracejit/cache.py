@@ -117,7 +117,7 @@ def _entry(a: Artifact) -> Entry:
                  max(0.0, time.time() - a.used), a.manifest.get("device", {}).get("capability", ""))
 
 
-def explain(what: Any, *args: Any, **kwargs: Any) -> str:
+def explain(what: Any, *args: object, **kwargs: object) -> str:
     """Return the conditions of a stored program, or why a call would find none.
 
     what         -- a key, or the beginning of one, as `ls` gives it; or a transformed function

@@ -7,7 +7,7 @@ import struct
 import sys
 import types
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,7 @@ def _how(kind: type) -> Callable[[Any], Any] | None:
     return how
 
 
-def same(x: Any, y: Any) -> bool:
+def same(x: object, y: object) -> bool:
     """Return whether two things are exactly the same."""
     return x is y or (type(x) is type(y) and token(x) == token(y))
 
@@ -98,7 +98,7 @@ def _itself(x: object) -> Any:
     return x
 
 
-def _items(x: Any) -> Any:
+def _items(x: Iterable[object]) -> Any:
     return tuple([token(item) for item in x])
 
 
@@ -114,11 +114,11 @@ def _partial(x: functools.partial[object]) -> Any:
     return token(x.func), _items(x.args), _entries(x.keywords), _entries(vars(x))
 
 
-def _bound(x: Any) -> Any:
+def _bound(x: types.MethodType) -> Any:
     return Itself(x.__func__), Itself(x.__self__)
 
 
-def _builtin(x: Any) -> Any:
+def _builtin(x: types.BuiltinFunctionType) -> Any:
     owner = x.__self__
     return x.__name__, token(owner) if is_unchanging(owner) else Itself(owner)
 

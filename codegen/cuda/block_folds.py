@@ -93,7 +93,7 @@ def of_team(combine: Callable[..., object]) -> tuple[Any, Any]:
     return row, column
 
 
-def running_of_team(of_team: Any) -> tuple[Any, Any]:
+def running_of_team(of_team: Callable[[], tuple[int, int, int]]) -> tuple[Any, Any]:
     """Return the running sum over the threads of a team, and then the sum of all.
 
     of_team -- a function that returns a thread's place in its team, how many there are, and how far
@@ -134,7 +134,7 @@ def of_column():  # type: ignore[no-untyped-def]
     return cuda.threadIdx.y, cuda.blockDim.y, cuda.blockDim.x
 
 
-def place_of_team(is_better: Any) -> tuple[Any, Any]:
+def place_of_team(is_better: Callable[[float, float], bool]) -> tuple[Any, Any]:
     """Return searches for the place of the best element that the threads of a team have found.
 
     NaN is better than numbers; of equal elements the first is taken.

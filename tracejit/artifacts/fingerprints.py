@@ -12,7 +12,7 @@ import enum
 import functools
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -90,7 +90,7 @@ def _name_of_type(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def _describe_sequence(x: Any, seen: Any) -> Any:
+def _describe_sequence(x: Collection[object], seen: tuple[int, ...]) -> Any:
     items = sorted(x, key=repr) if isinstance(x, (set, frozenset)) else x
     return [type(x).__name__, *[describe(item, seen) for item in items]]
 
@@ -101,14 +101,14 @@ def _describe_array(x: np.ndarray, seen: object) -> Any:
     return ["array", x.dtype.str, list(x.shape), digest(np.ascontiguousarray(x).tobytes())]
 
 
-def _describe_code(x: CodeType, seen: Any) -> Any:
+def _describe_code(x: CodeType, seen: tuple[int, ...]) -> Any:
     consts = [describe(c, seen) for c in x.co_consts]
     return ["code", x.co_name, x.co_code.hex(), consts, list(x.co_names), list(x.co_varnames),
             list(x.co_freevars), list(x.co_cellvars), x.co_argcount, x.co_posonlyargcount,
             x.co_kwonlyargcount, x.co_flags, x.co_exceptiontable.hex()]
 
 
-def _describe_function(x: FunctionType, seen: Any) -> Any:
+def _describe_function(x: FunctionType, seen: tuple[int, ...]) -> Any:
     parts = [describe(y, seen) for y in (x.__defaults__, x.__kwdefaults__)]
     module = known_module(x.__globals__.get("__name__"))
     if not is_users(module):  # its code has a version, its closure has not
@@ -120,7 +120,7 @@ def _describe_function(x: FunctionType, seen: Any) -> Any:
     return ["function", module, describe(x.__code__, seen), *parts, *wrapped]
 
 
-def _describe_own(x: Any, seen: Any) -> Any:
+def _describe_own(x: Any, seen: tuple[int, ...]) -> Any:
     """Describe an object of tracejit's: a transformed function, an op, a gradient of one's own."""
     settings = getattr(x, "transform", None)
     inner = getattr(x, "__wrapped__", getattr(x, "fn", None))
@@ -134,7 +134,7 @@ def _describe_own(x: Any, seen: Any) -> Any:
     return ["tracejit", kind, *parts, describe(inner, seen)]
 
 
-def _describe_builtin(x: Any, seen: Any) -> Any:
+def _describe_builtin(x: BuiltinFunctionType, seen: tuple[int, ...]) -> Any:
     """Describe a function in C by its name, and by the object that it is bound to."""
     owner = x.__self__
     bound = [] if owner is None or isinstance(owner, (ModuleType, type)) else [
@@ -168,7 +168,7 @@ def _is_plain_object(x: object) -> bool:
         for base in type(x).__mro__)
 
 
-def _describe_class(cls: type, seen: object) -> Any:
+def _describe_class(cls: type, seen: tuple[int, ...]) -> Any:
     """Describe a class by its name, its bases, and all functions that it has.
 
     Data that it holds is guarded where it is read.
@@ -194,7 +194,7 @@ def _name_of_class(cls: type) -> str:
     return f"{known_module(cls.__module__)}:{cls.__qualname__}"
 
 
-def _describe_entry(name: str, x: Any, seen: Any) -> Any:
+def _describe_entry(name: str, x: object, seen: tuple[int, ...]) -> Any:
     functions = functions_of(x)
     if name == "__new__" and functions and home_of(functions[0]).startswith("namedtuple_"):
         return "made of its fields"
@@ -208,7 +208,7 @@ def _describe_entry(name: str, x: Any, seen: Any) -> Any:
     return type(x).__name__
 
 
-def _describe_method(x: MethodType, seen: Any) -> Any:
+def _describe_method(x: MethodType, seen: tuple[int, ...]) -> Any:
     return ["method", describe(x.__func__, seen), describe(x.__self__, seen)]
 
 

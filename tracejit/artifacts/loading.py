@@ -40,7 +40,7 @@ from tracejit.store.store import Artifact, find_store
 from tracejit.store.symbols import BadObject, undefined_symbols
 from tracejit.trace.ground.modules import replaced
 from tracejit.trace.state.guards import ABSENT, Guarded, Same, Shape, guards_of_function
-from tracejit.trace.state.paths import Leaf
+from tracejit.trace.state.paths import Leaf, Path
 from tracejit.trace.values.specs import spec_of_leaf
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ class _ManifestReader:
             self.contents[k] = self._read(self.places.path(self.manifest["guards"][k][0]))
         return self.contents[k]
 
-    def _read(self, path: Any) -> Any:
+    def _read(self, path: Path) -> Any:
         try:
             return path.read()
         except Exception:  # of the user's: a property's, say

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ __all__ = ["InterfaceReader", "StoredFailure", "interface_text", "needs_of"]
 
 def interface_text(i: Interface, leaves: Sequence[Leaf],
                    where: Callable[[Any], object] | None = None,
-                   of_class: Callable[[type], Any] | None = None) -> dict[str, Any]:
+                   of_class: Callable[[type], object] | None = None) -> dict[str, Any]:
     """Return an interface as lists of strings and numbers; `Unstorable` where that cannot be.
 
     where    -- says in which function a code is, for lines to be found when the source has moved
@@ -116,7 +116,7 @@ def _tuples(x: object) -> Any:
     return tuple(map(_tuples, x)) if isinstance(x, list) else x
 
 
-def _kinds(text: Any) -> tuple[Kind, ...]:
+def _kinds(text: Iterable[tuple[str, int]]) -> tuple[Kind, ...]:
     return tuple([(np.dtype(dtype), ndim) for dtype, ndim in text])
 
 

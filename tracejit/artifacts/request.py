@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from types import MethodType
 from typing import Any
 
@@ -64,7 +64,7 @@ def structure_text(s: Structure, of_class: Callable[[type], object] | None = Non
     return [kind, _keys(s.aux), *[structure_text(p, of_class) for p in s.parts]]
 
 
-def is_record(kind: Any) -> bool:
+def is_record(kind: type) -> bool:
     """Return whether a class is a named tuple's or a data class of a user's."""
     return is_users(kind.__module__) and (
         dataclasses.is_dataclass(kind) or (issubclass(kind, tuple) and hasattr(kind, "_fields")))
@@ -90,7 +90,7 @@ def kind_text(kind: type | None) -> str:
     return kind.__name__
 
 
-def _keys(aux: Any) -> Any:
+def _keys(aux: Collection[object] | None) -> Any:
     if aux is None:
         return None
     if not all(type(k) in (str, int) for k in aux):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.control import LoopEqn, carried_in
-from tracejit.ir.core import Block, Eqn, Value
+from tracejit.ir.core import Atom, Block, Eqn, Value
 from tracejit.ir.dims import Dim, product
 from tracejit.ir.walk import without_prints
 from tracejit.ops.calls import inline_region
@@ -31,7 +31,7 @@ from tracejit.trace.values.tracer import tracer_of
 __all__ = ["replay_loop"]
 
 
-def go_back(trips: Any, snapshots: int, state: list[Any], cts: list[Any], saved: list[Any],
+def go_back(trips: int, snapshots: int, state: list[Any], cts: list[Any], saved: list[Any],
             advance: Callable[..., Any], pull_back: Callable[..., Any]) -> Any:
     """Return cotangents carried back over all iterations.
 
@@ -65,7 +65,7 @@ def go_back(trips: Any, snapshots: int, state: list[Any], cts: list[Any], saved:
     return cts
 
 
-def next_snapshot(first: Any, left: Any, free: Any) -> Any:
+def next_snapshot(first: int, left: int, free: int) -> Any:
     """Return the iteration to go to from a snapshot: the last one, or where to take another.
 
     first -- the iteration that the snapshot is of
@@ -126,11 +126,11 @@ def replay_loop(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent], trips: D
         number = of_dim(loop.hi - 1) - k if loop.is_reversed else of_dim(loop.lo) + k
         return atom_of(number, np.dtype(np.int64))
 
-    def advance(k: Any, state: Any) -> Any:
+    def advance(k: object, state: Sequence[object]) -> Any:
         results = inline_region(body, [index(k), *_atoms(state, carried)])
         return [tracer_of(_value(a)) for a in results]
 
-    def pull_back(k: Any, state: Any, cts: Any) -> Any:
+    def pull_back(k: object, state: Sequence[object], cts: Sequence[object]) -> Any:
         types = [carried[j] for j in kept] + free
         results = inline_region(back, [index(k), *_atoms(state, carried), *_atoms(cts, types)])
         return [tracer_of(_value(a)) for a in results]
@@ -146,7 +146,7 @@ def _atoms(items: Sequence[object], like: Sequence[Value]) -> list[Any]:
     return [atom_of(x, v.aval.dtype) for x, v in zip(items, like, strict=True)]
 
 
-def _value(a: Any) -> Value:
+def _value(a: Atom) -> Value:
     if isinstance(a, Value):
         return a
     (v,) = emit("full", [a], {"shape": ()})

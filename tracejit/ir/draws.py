@@ -68,7 +68,7 @@ def is_generator(x: object) -> bool:
     return cls.__name__ == "Generator" and cls.__module__ == "numpy.random._generator"
 
 
-def address_of_generator(generator: Any) -> int:
+def address_of_generator(generator: np.random.Generator) -> int:
     """Return the address of a generator's `bitgen_t`, which is there as long as the generator."""
     address: int = _pointer_of_capsule()(generator.bit_generator.capsule, b"BitGenerator")
     return address
@@ -82,7 +82,7 @@ def _pointer_of_capsule() -> Any:
 
 
 @contextmanager
-def locked(generators: Iterable[Any]) -> Iterator[None]:
+def locked(generators: Iterable[np.random.Generator]) -> Iterator[None]:
     """Let no other thread draw from generators, by the locks that NumPy's methods take."""
     locks = {id(g.bit_generator.lock): g.bit_generator.lock for g in generators}
     if len(locks) == 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ class _Parser:
         self.at += 1
         return text
 
-    def _list(self, item: Any, end: str) -> tuple[Any, ...]:
+    def _list(self, item: Callable[[], object], end: str) -> tuple[Any, ...]:
         items = []
         while not self._take(end):
             items.append(item())

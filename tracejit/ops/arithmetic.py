@@ -183,7 +183,7 @@ elementwise("right_shift", np.right_shift, "ishr({0}, {1})", exact=True, kinds="
 # --- complex numbers; cotangents as in TensorFlow: dL/dx + i dL/dy --------------------------------
 
 
-def _complex_op(name: str, reference: Callable[..., Any], expression: str, result: str,
+def _complex_op(name: str, reference: Callable[..., object], expression: str, result: str,
                 vjp: Callable[..., object], jvp: Callable[..., object], cost: float = 1.0) -> None:
     """Enter an op that is linear over the reals only.
 

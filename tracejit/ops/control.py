@@ -51,7 +51,7 @@ def _same_rank(a: object, b: object) -> bool:
     return isinstance(a, Aval) and isinstance(b, Aval) and a.dtype == b.dtype and a.ndim == b.ndim
 
 
-def _if_reference(condition: object, regions: Sequence[Callable[..., Any]]) -> Any:
+def _if_reference(condition: object, regions: Sequence[Callable[..., object]]) -> Any:
     return regions[0 if condition else 1]()
 
 
@@ -68,13 +68,13 @@ def _loop_infer(trips: int) -> Any:
 
 
 def _for_reference(*carries: object, lo: int, hi: int, reversed: bool,
-                   regions: Sequence[Callable[..., Any]], snapshots: int = 0) -> Any:
+                   regions: Sequence[Callable[..., tuple[object, ...]]], snapshots: int = 0) -> Any:
     for i in range(hi - 1, lo - 1, -1) if reversed else range(lo, hi):
         carries = regions[0](np.int64(i), *carries)
     return tuple(carries)
 
 
-def _while_reference(*carries: object, regions: Sequence[Callable[..., Any]],
+def _while_reference(*carries: object, regions: Sequence[Callable[..., tuple[object, ...]]],
                      snapshots: int = 0) -> Any:
     trips = 0
     while regions[0](np.int64(trips), *carries)[0]:
@@ -87,7 +87,7 @@ def _map_infer(avals: Sequence[Type], params: Params, regions: Sequence[Block]) 
     return only(*(a.aval.with_shape((params["size"], *a.aval.shape)) for a in regions[0].outputs))
 
 
-def _map_reference(size: int, regions: Sequence[Callable[..., Any]]) -> Any:
+def _map_reference(size: int, regions: Sequence[Callable[..., object]]) -> Any:
     results = [regions[0](np.int64(i)) for i in range(size)]
     return tuple(np.stack(column) for column in zip(*results, strict=True)) if results else ()
 

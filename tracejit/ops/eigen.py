@@ -79,7 +79,7 @@ def _jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]
     return [np.diagonal(inner).copy(), vectors @ _gaps(values, inner), None]
 
 
-def _of_symmetric(x: Any) -> Any:
+def _of_symmetric(x: np.ndarray) -> Any:
     values, vectors = decomposed(x + np.swapaxes(x, 0, 1))
     return values, vectors * vectors
 

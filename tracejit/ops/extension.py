@@ -40,7 +40,7 @@ def _is_operand(x: object) -> bool:
 # --- op types -----------------------------------------------------------------------------------
 
 
-def _body_reference(*operands: object, regions: Sequence[Callable[..., Any]],
+def _body_reference(*operands: object, regions: Sequence[Callable[..., tuple[object, ...]]],
                     **attributes: object) -> Any:
     return tuple(regions[0](*operands))
 
@@ -145,11 +145,11 @@ class NativeOp(RegisteredOp):
         return results[0] if self.num_outputs == 1 else results
 
 
-def _native_op(name: str, fn: Callable[..., Any]) -> Op:
+def _native_op(name: str, fn: Callable[..., object]) -> Op:
     def infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
         return _native_results(name, fn, avals)
 
-    def reference(*operands: Any) -> Any:
+    def reference(*operands: np.ndarray | np.generic) -> Any:
         return fn(*(np.ascontiguousarray(x) if np.ndim(x) else x for x in operands))
 
     return structural(name, reference, infer, Native(fn))
@@ -275,7 +275,7 @@ class CustomGradient:
         """Return the method of an instance, as a function in a class does."""
         return self if instance is None else MethodType(self, instance)
 
-    def _takes_variables(self, grad_fn: Callable[..., Any], states: list[Any]) -> bool:
+    def _takes_variables(self, grad_fn: Callable[..., object], states: list[Any]) -> bool:
         """Return whether the gradient function is to give the variables' gradients, too."""
         parameters = inspect.signature(grad_fn).parameters.values()
         takes = any(p.name == "variables" or p.kind is p.VAR_KEYWORD for p in parameters)
@@ -348,7 +348,7 @@ def _zeros(aval: Aval) -> Value:
     return v
 
 
-def _split(pair: object, fn: Callable[..., Any]) -> tuple[Any, Any]:
+def _split(pair: object, fn: Callable[..., object]) -> tuple[Any, Any]:
     if not (isinstance(pair, tuple) and len(pair) == 2 and callable(pair[1])):
         name = getattr(fn, "__name__", fn)
         raise TypeError(f"{name} has @custom_gradient, so it must return its result and the "
@@ -356,7 +356,7 @@ def _split(pair: object, fn: Callable[..., Any]) -> tuple[Any, Any]:
     return pair
 
 
-def custom_gradient(fn: Callable[P, tuple[R, Callable[..., Any]]]) -> Callable[P, R]:
+def custom_gradient(fn: Callable[P, tuple[R, Callable[..., object]]]) -> Callable[P, R]:
     """Give a function a gradient of its own.
 
     fn -- returns `(result, grad)`; `grad(*upstream)` takes one gradient per array of the result

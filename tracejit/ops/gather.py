@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,13 +48,17 @@ def _split(x: np.ndarray | np.generic, axes: tuple[int, ...], position: int,
     return moved, order
 
 
-def _gather(x: np.ndarray | np.generic, *indices: Any, axes: tuple[int, ...], position: int) -> Any:
+def _gather(x: np.ndarray | np.generic, *indices: np.ndarray, axes: tuple[int, ...],
+            position: int) -> Any:
     moved, order = _split(x, axes, position, np.ndim(indices[0]))
     return np.transpose(moved[tuple(indices)], order)
 
 
-def _scatter(combine: Any) -> Any:
-    def scatter(x: np.ndarray | np.generic, v: np.ndarray | np.generic, *indices: Any,
+Combine = Callable[[np.ndarray, tuple[np.ndarray, ...], np.ndarray], None]
+
+
+def _scatter(combine: Combine) -> Any:
+    def scatter(x: np.ndarray | np.generic, v: np.ndarray | np.generic, *indices: np.ndarray,
                 axes: tuple[int, ...], position: int) -> Any:
         y = np.array(x)
         moved, order = _split(y, axes, position, np.ndim(indices[0]))
@@ -65,7 +69,7 @@ def _scatter(combine: Any) -> Any:
     return scatter
 
 
-def _set(x: np.ndarray, key: Any, v: np.ndarray | np.generic) -> None:
+def _set(x: np.ndarray, key: tuple[np.ndarray, ...], v: np.ndarray | np.generic) -> None:
     x[key] = v
 
 

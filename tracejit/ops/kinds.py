@@ -76,7 +76,7 @@ RESULTS: dict[str, Callable[[np.dtype], np.dtype]] = {
 
 
 def elementwise(name: str, function: Any, expression: str,
-                partials: Callable[..., tuple[Any, ...]] | None = None, *, result: str = "same",
+                partials: Callable[..., tuple[object, ...]] | None = None, *, result: str = "same",
                 cost: float = 1.0, exact: bool = False, integer: str | None = None,
                 reference: Callable[..., Any] | None = None,
                 domain: tuple[float, float] = (-2.0, 2.0), kinds: str = "f",
@@ -131,7 +131,7 @@ def _arity(expression: str) -> int:
     return 1 + max(k for k in range(6) if f"{{{k}}}" in expression)
 
 
-def _elementwise_vjp(partials: Callable[..., tuple[Any, ...]] | None) -> Any:
+def _elementwise_vjp(partials: Callable[..., tuple[object, ...]] | None) -> Any:
     if partials is None:
         return None
 
@@ -144,7 +144,7 @@ def _elementwise_vjp(partials: Callable[..., tuple[Any, ...]] | None) -> Any:
     return vjp
 
 
-def _elementwise_jvp(partials: Callable[..., tuple[Any, ...]] | None) -> Any:
+def _elementwise_jvp(partials: Callable[..., tuple[object, ...]] | None) -> Any:
     if partials is None:
         return None
 
@@ -164,7 +164,7 @@ def _elementwise_jvp(partials: Callable[..., tuple[Any, ...]] | None) -> Any:
 
 
 def linear(name: str, reference: Callable[..., object], infer: Infer, lowering: Lowering,
-           transpose: Callable[..., Sequence[Any]], *, operands: int | None = 1,
+           transpose: Callable[..., Sequence[object]], *, operands: int | None = 1,
            cost: float = 1.0, exact: bool = False, writes: int | None = None,
            permutes: bool = False, samples: Samples | None = None, kinds: str = "f") -> Op:
     """Enter an op that is linear in its first `operands` inputs jointly (None: in all).

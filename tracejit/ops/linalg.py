@@ -14,7 +14,7 @@ from tracejit.ir.lapack import real_of
 from tracejit.ir.lowering import Contract, Library
 from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import Cotangent, Tangent, dense
-from tracejit.ops.kinds import bilinear, only, structural
+from tracejit.ops.kinds import Infer, bilinear, only, structural
 from tracejit.ops.modes import ForwardMode, ReverseMode
 from tracejit.trace.values.equations import apply, emit
 from tracejit.trace.values.tracer import Tracer, tracer_of
@@ -167,7 +167,7 @@ def _cholesky_or_not(x: np.ndarray) -> Any:
         return np.eye(len(x), dtype=x.dtype), False
 
 
-def _and_whether(infer: Any) -> Any:
+def _and_whether(infer: Infer) -> Any:
     return lambda avals, params, regions: (*infer(avals, params, regions),
                                            Aval(np.dtype(np.bool_), ()))
 
@@ -176,7 +176,7 @@ def _factor_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[
     return [None] if cts[0] is None else _cholesky_vjp(sweep, eqn, cts)
 
 
-def _factor_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+def _factor_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[object]) -> list[Any]:
     return [*_cholesky_jvp(sweep, eqn, tangents), None]
 
 
@@ -314,7 +314,7 @@ structural("solve", _general_solve, _general_infer, Library("solve"), _general_v
                ((n, n), (n, 2), lambda a, b: _factorized("solve", a, b, transposed=n % 2 == 0)[0])])
 
 
-def _factorized(op: str, a: Tracer, *operands: Any, **params: object) -> Any:
+def _factorized(op: str, a: Tracer, *operands: Tracer, **params: object) -> Any:
     """Apply an op to a matrix, moved away from singular ones, with its factors."""
     a = a + 4.0 * _identity(a)
     factors = emit("lu", [a.value])

@@ -133,7 +133,7 @@ def _first_equal(x: Tracer, extremum: Tracer, axis: int) -> Any:
     return index == spread(apply("reduce_min", places, axes=(axis,)), x.dims, (axis,))
 
 
-def _extremum(name: str, function: Callable[..., Any], combine: str, which: str) -> None:
+def _extremum(name: str, function: Callable[..., object], combine: str, which: str) -> None:
     def reference(x: np.ndarray | np.generic, axes: tuple[int, ...]) -> Any:
         return function(x, axis=axes)
 

@@ -16,8 +16,9 @@ from tracejit.ir.core import Block, Eqn, Params
 from tracejit.ir.dims import Dim
 from tracejit.ir.lowering import Inline, Library
 from tracejit.ir.types import Aval
-from tracejit.ops.cotangents import Masked
+from tracejit.ops.cotangents import Cotangent, Masked
 from tracejit.ops.kinds import only, structural
+from tracejit.ops.modes import ReverseMode
 
 __all__: list[str] = []
 
@@ -29,7 +30,7 @@ def _infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> A
     return only(Aval(np.dtype(np.int64), (params["size"],)))
 
 
-def _positions(mask: Any, size: Dim) -> Any:
+def _positions(mask: np.ndarray, size: Dim) -> Any:
     found = np.flatnonzero(mask)
     if len(found) != size:
         raise IRError(f"a mask is true at {len(found)} places, not at {size}")
@@ -46,7 +47,7 @@ def _read_where_infer(avals: Sequence[Aval], params: Params, regions: Sequence[B
     return only(x)
 
 
-def _read_where_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+def _read_where_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     """An element that is not read has no cotangent, as in `where`: it multiplies no infinity."""
     ct, mask = sweep.dense(cts[0], eqn.output.aval), sweep.operand(eqn.inputs[1])
     return [Masked(((mask, True),), ct, is_zero=True), None]

@@ -48,7 +48,7 @@ def _index_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]
     return only(avals[0].with_shape(kept_shape(params["at"])))
 
 
-def _index_map(params: Params, index: Sequence[Any], shape: Sequence[Dim]) -> tuple[Any, ...]:
+def _index_map(params: Params, index: Sequence[Dim], shape: Sequence[Dim]) -> tuple[Any, ...]:
     rest = iter(index)
     return tuple(p.start + next(rest) * p.step if isinstance(p, Span) else p for p in params["at"])
 
@@ -137,7 +137,7 @@ structural("wrap_index", _wrap_index, same_type, Effect("wrap_index"), effect=Tr
            marked=True)
 
 
-def _check(condition: object, *values: Any, error: str, message: str) -> tuple[()]:
+def _check(condition: object, *values: float, error: str, message: str) -> tuple[()]:
     if not condition:
         raise RAISABLE.get(error, np.linalg.LinAlgError)(message.format(*map(float, values)))
     return ()

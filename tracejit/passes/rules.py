@@ -6,7 +6,7 @@ products of arrays the sign of a zero is no promise: sums of no or one term may 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import compress
 from typing import Any
@@ -120,7 +120,7 @@ def _along(c: Context, x: Atom, labels: str, output: str, aval: Aval) -> Atom:
     return x if x.aval.shape == shape else c.emit("reshape", x, shape=shape)
 
 
-def _is_whole(at: Any, aval: Aval) -> bool:
+def _is_whole(at: Iterable[object], aval: Aval) -> bool:
     return all(isinstance(s, Span) and s.start == 0 and s.size == d  # so its step is 1
                for s, d in zip(at, aval.shape, strict=True))
 

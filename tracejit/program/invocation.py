@@ -119,7 +119,7 @@ class Invocation:
         failure = self.interface.failures[status - 1]
         raise_at(failure.error, failure.message, numbers, failure.site)
 
-    def _require_clean(self, ctx: Any, memory: _Memory) -> None:
+    def _require_clean(self, ctx: ctypes.Array[ctypes.c_int64], memory: _Memory) -> None:
         """Raise `IRError` where the kernel left the bounds of a buffer."""
         number, index = ctx[BAD_BUFFER], ctx[BAD_BUFFER + 1]
         if number:

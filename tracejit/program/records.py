@@ -238,13 +238,13 @@ class Records:
             return self._value(x, key), dict.get(x, key, NOTHING)
         raise Unreadable
 
-    def _item_of_tuple(self, x: tuple[Any, ...], key: int) -> tuple[Source | None, Any]:
+    def _item_of_tuple(self, x: tuple[object, ...], key: int) -> tuple[Source | None, Any]:
         self._require_plain_tuple(x)
         if not 0 <= key < len(x):
             raise Unreadable
         return None, x[key]
 
-    def _require_plain_tuple(self, x: tuple[Any, ...]) -> None:
+    def _require_plain_tuple(self, x: tuple[object, ...]) -> None:
         """Require that the class of a tuple has no length and items of its own, now and later."""
         kind = type(x)
         if kind is tuple:
@@ -343,7 +343,7 @@ class Records:
             raise Unreadable
         return entry
 
-    def _slot(self, x: Any, entry: Any) -> tuple[Source | None, Any]:
+    def _slot(self, x: object, entry: Any) -> tuple[Source | None, Any]:
         offset = layout.slot_offset(entry)
         try:
             content = entry.__get__(x)

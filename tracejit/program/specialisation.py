@@ -78,7 +78,7 @@ class Specialisation:
 
     # --- does it fit ----------------------------------------------------------------------------
 
-    def values(self, leaves: Sequence[Any]) -> list[Any] | None:
+    def values(self, leaves: Sequence[object]) -> list[Any] | None:
         """Return the graph's inputs for a call; None where captured state has changed kind."""
         values = []
         for source in self.interface.sources:
@@ -179,7 +179,7 @@ class Specialisation:
 
     # --- the table of the fast entry ------------------------------------------------------------
 
-    def _direct_words(self, runner: Invocation, slow: Callable[..., Any]) -> np.ndarray | None:
+    def _direct_words(self, runner: Invocation, slow: Callable[..., object]) -> np.ndarray | None:
         """Return the table for an entry that takes the call as it is; None where it cannot."""
         args, kwargs = self.structure.parts
         flat = all(p is LEAF or p == LEAF for p in args.parts) and not (
@@ -218,8 +218,8 @@ class Specialisation:
         grouping = Words.ONE if len(self.interface.weak) == 1 else Words.TUPLE
         return self._words(runner, not_here, len(leaves), [], leaves, grouping)
 
-    def _words(self, runner: Invocation, following: Callable[..., Any], args: int,
-               guards: Sequence[Any], leaves: list[Any], grouping: int,
+    def _words(self, runner: Invocation, following: Callable[..., object], args: int,
+               guards: Sequence[object], leaves: list[Any], grouping: int,
                facts: Sequence[Fact] = ()) -> np.ndarray | None:
         """Return the table for the fast entry; None where a call needs more than the entry can do.
 
@@ -311,7 +311,7 @@ def _with_fact(leaf: tuple[int, ...], fact: Fact, item: int) -> tuple[int, ...]:
     return (*rest, flags, item if fact.kind == "overlap" else known)
 
 
-def _constant(x: Any, source: Any = None) -> Any:
+def _constant(x: object, source: Path | Callable[[object], object] | None = None) -> Any:
     """Return a part of the result that no kernel computes."""
     if source is None:
         return x

@@ -72,7 +72,7 @@ class _Entries:
         self.functions: weakref.WeakSet[Function] = weakref.WeakSet()
         self.lock = threading.RLock()
 
-    def use(self, function: Function, entry: Any) -> None:
+    def use(self, function: Function, entry: Callable[..., object]) -> None:
         """Let an entry take a function's calls."""
         with self.lock:
             function._slow = entry
@@ -156,7 +156,7 @@ class Function(Displayed, Generic[P, R]):
             hide_frames(e)
             raise
 
-    def _dispatch(self, args: Any, kwargs: Any) -> Any:
+    def _dispatch(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         if is_tracing():
             return self.transform.inline(args, kwargs)
         leaves, structure = flatten_call(args, kwargs)
@@ -204,7 +204,8 @@ class Function(Displayed, Generic[P, R]):
                        "argument, or keep it in a variable")
 
     def _recorded(self, key: object, specs: Sequence[ArgSpec], structure: Structure,
-                  leaves: Sequence[Any], held: bool, args: Any, kwargs: Any) -> Any:
+                  leaves: Sequence[object], held: bool, args: tuple[object, ...],
+                  kwargs: dict[str, object]) -> Any:
         """Let tapes record a call on recorded values, or one that reads such."""
         chosen = self._find(key, specs, structure, leaves)
         if held and chosen.interface.written:
@@ -286,7 +287,7 @@ class Function(Displayed, Generic[P, R]):
                 if not self._table.get(call.key):
                     self._add(call)
 
-    def _request(self, args: Any, kwargs: Any) -> Request:
+    def _request(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Request:
         """Return the request for a call, with specs or texts of them for arguments."""
         leaves, structure = flatten_call(args, kwargs)
         leaves = [spec(x) if isinstance(x, str) and is_spec(x) else x for x in leaves]
@@ -345,7 +346,7 @@ class WithStates:
         """Carry out the call as one of arguments and variables."""
         return record_call(self, (args, kwargs, tuple(path.read() for path in self.paths)))
 
-    def __call__(self, args: object, kwargs: object, states: Any) -> Any:
+    def __call__(self, args: object, kwargs: object, states: Sequence[object]) -> Any:
         """Call the function; within a capture, the states given stand for the variables."""
         if not is_tracing():
             return self.chosen.attempt(flatten((args, kwargs))[0])

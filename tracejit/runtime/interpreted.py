@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import RAISABLE
-from tracejit.ir.dims import evaluate
+from tracejit.ir.dims import Dim, evaluate
 from tracejit.ir.interpreter import bind_sizes, interpret
 from tracejit.program.failures import raise_at
 from tracejit.runtime.stages import Traced
@@ -31,7 +31,7 @@ class Interpreted:
         relations = {"==": lambda n: n == 0, "!=": lambda n: n != 0, "<": lambda n: n < 0,
                      "<=": lambda n: n <= 0}
 
-        def number(d: Any) -> int:
+        def number(d: Dim) -> int:
             return evaluate(d, lambda v: int(env[v]))
 
         shapes = all(number(d) == n for v, x in zip(program.graph.inputs, values, strict=True)

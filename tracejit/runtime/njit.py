@@ -23,6 +23,7 @@ from tracejit.codegen.pointers import NUMBA_TYPES
 from tracejit.configuration import config
 from tracejit.errors import RAISABLE, CompileError, Refusal
 from tracejit.exact import same
+from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim
 from tracejit.ir.walk import all_eqns, prints
 from tracejit.program.signals import keeping_signals
@@ -87,7 +88,7 @@ class _Calls:
             raise TypingError(
                 f"{self.function!r} cannot be called here: {text}{hint}{notes}") from e
 
-    def _new_call(self, args: tuple[Any, ...],
+    def _new_call(self, args: tuple[types.Type, ...],
                   names: tuple[str, ...]) -> tuple[Program, NjitCall]:
         specs: list[ArgSpec] = []
         contents: list[Any] = []
@@ -175,7 +176,7 @@ def _require_pure(program: Program, dependencies: Dependencies) -> None:
                       "code. Let it work on a copy, x = x.copy(), and return that")
 
 
-def _apart(program: Program, kinds: Sequence[Any]) -> Iterator[tuple[int, int, Raises]]:
+def _apart(program: Program, kinds: Sequence[types.Type]) -> Iterator[tuple[int, int, Raises]]:
     """Yield the pairs of inputs that the call has to find apart.
 
     Refuses arguments whose memory is not known to be as the program takes it to be.
@@ -275,7 +276,7 @@ def _machine(program: Program) -> Machine:
                    tuple(_failures(compiled)), misfit, no_room)
 
 
-def _shape(value: Any) -> tuple[Dim, ...]:
+def _shape(value: Value) -> tuple[Dim, ...]:
     shape: tuple[Dim, ...] = value.aval.shape
     return shape
 

@@ -217,11 +217,11 @@ def _first(action: str, eqn: Eqn, env: Env, place: int) -> int:
     return 0 if action == "array" else int(concrete_params(eqn, env)["at"][0])
 
 
-def _number(x: Any, index: Index) -> int:
+def _number(x: np.ndarray, index: Index) -> int:
     return int(np.ravel_multi_index(index, np.shape(x))) if index else 0
 
 
-def _place_in(x: Any, number: int) -> Index:
+def _place_in(x: np.ndarray, number: int) -> Index:
     return tuple(map(int, np.unravel_index(number, np.shape(x)))) if np.ndim(x) else ()
 
 
@@ -269,7 +269,7 @@ def _carrier(x: np.ndarray, index: Index, carries: Callable[[np.ndarray], bool])
 
     It is sought at the result's own index first, then by halves.
     """
-    def kept(places: Any) -> np.ndarray:
+    def kept(places: int | np.ndarray) -> np.ndarray:
         mask = np.zeros(x.shape, bool)
         mask.reshape(-1)[places] = True
         return mask

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from tracejit.ir.core import Graph
+from tracejit.ir.core import Atom, Graph
 from tracejit.ir.dims import Dim
 from tracejit.program.interface import Interface, Kind
 from tracejit.trace.attempt import Capture, Returned
@@ -83,7 +83,7 @@ class Program:
             () if kernel is None else kernel.prints, capture.facts, self.returned, found)
 
 
-def _kinds(atoms: Sequence[Any]) -> tuple[Kind, ...]:
+def _kinds(atoms: Sequence[Atom]) -> tuple[Kind, ...]:
     return tuple([(np.dtype(a.aval.dtype), len(a.aval.shape)) for a in atoms])
 
 

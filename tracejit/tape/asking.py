@@ -127,7 +127,7 @@ class _Numbering:
             outs.append(self.slots[u])
         return tuple(ins), tuple(outs)
 
-    def _leaf(self, u: int, kind: Any, shape: Any, number: Any) -> int:
+    def _leaf(self, u: int, kind: object, shape: tuple[int, ...], number: object) -> int:
         if u in self.leading:
             self.leading.discard(u)
             slot = self.slots[u]

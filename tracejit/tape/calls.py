@@ -6,7 +6,7 @@ A call is a function, a template with slots in the places of its operands, and t
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -122,7 +122,8 @@ class ReadingCall(Inlined):
         self.function, self.paths = function, paths
         self.__name__ = getattr(function, "__name__", type(function).__name__)
 
-    def __call__(self, args: Any, kwargs: Any, states: Any) -> Any:
+    def __call__(self, args: tuple[object, ...], kwargs: dict[str, object],
+                 states: Sequence[object]) -> Any:
         """Make the call within a capture, the states given standing for the variables."""
         captured = current().captured
         for path, tracer in zip(self.paths, states, strict=True):

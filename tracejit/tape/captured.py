@@ -13,7 +13,7 @@ from tracejit.autodiff.activity import find_active
 from tracejit.autodiff.inplace import append_gradients
 from tracejit.ir.core import Eqn, Value
 from tracejit.ir.types import is_differentiable
-from tracejit.ops.cotangents import zeros
+from tracejit.ops.cotangents import Cotangent, zeros
 from tracejit.tape.given import match
 from tracejit.trace.ground.context import current
 from tracejit.trace.values.eager import Recorded
@@ -132,7 +132,7 @@ class CapturedTape:
         return unflatten(structure, iter([_summed(group, x, fill)
                                           for group, x in zip(groups, xs, strict=True)]))
 
-    def gradient(self, ys: Sequence[Value], cts: Sequence[Any],
+    def gradient(self, ys: Sequence[Value], cts: Sequence[Cotangent],
                  sources: Sequence[Tracer]) -> list[list[Any]]:
         """Append the cotangents of the sources, and return for each the ones that exist."""
         self.mark()

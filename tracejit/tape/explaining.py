@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tracejit.ir.types import is_differentiable
-from tracejit.tape.notes import Notes
+from tracejit.tape.notes import Notes, Record
 from tracejit.tape.noting import line_text
 from tracejit.tape.values import TapeValue
 from tracejit.tape.variables import Variable
@@ -70,7 +70,7 @@ def _follow(tape: Notes, starts: set[int]) -> tuple[set[int], dict[int, tuple[An
     return reached, path
 
 
-def _connection(uid: int, starts: set[int], path: Mapping[int, tuple[Any, int]]) -> str:
+def _connection(uid: int, starts: set[int], path: Mapping[int, tuple[Record, int]]) -> str:
     steps = []
     while uid not in starts:
         (plan, _, _, line, _), uid = path[uid]

@@ -100,7 +100,7 @@ class NativePullback:
         return Program(graph.name, graph, c, sources, result, [None] * len(wrt),
                        [False] * len(wrt), [], Options())
 
-    def inline(self, args: Any, kwargs: Any) -> Any:
+    def inline(self, args: tuple[Sequence[object], Sequence[object]], kwargs: object) -> Any:
         """Add the equations to the capture."""
         operands, cts = args
         leaves = [lift(x) for x in operands]

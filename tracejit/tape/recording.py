@@ -113,7 +113,7 @@ def _present(x: object) -> Any:
     return x._state_read() if isinstance(x, Operand) and type(x) is not TapeValue else x
 
 
-def _data_of(x: Any) -> Any:
+def _data_of(x: Operand) -> Any:
     return x._data
 
 
@@ -137,7 +137,7 @@ def _picker(places: Sequence[int]) -> Callable[[Any], Any]:
     return functools.partial(_pick, places)
 
 
-def _pick(places: Sequence[int], x: Any) -> Any:
+def _pick(places: Sequence[int], x: Sequence[object]) -> Any:
     return tuple([x[k] for k in places])
 
 

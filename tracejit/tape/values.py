@@ -153,8 +153,8 @@ class Operand(Recorded):
         function = ufunc if method == "__call__" else getattr(ufunc, method)
         return _perform(function, inputs, kwargs)
 
-    def __array_function__(self, func: Callable[..., Any], types: object, args: Any,
-                           kwargs: Any) -> Any:
+    def __array_function__(self, func: Callable[..., object], types: object,
+                           args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         if func in _WRITERS and args and args[0] is self:
             self._refuse_write(f"np.{func.__name__}")
         return _perform(func, args, kwargs)

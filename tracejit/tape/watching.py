@@ -6,7 +6,7 @@ as one that `where` does not select is not, nobody knows yet.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +49,8 @@ class _UserLine:
         return "function" if self.line[0] is None else self.line[0].co_name
 
 
-def _perform_watched(function: Any, args: tuple[Any, ...], kwargs: Any = None) -> Any:
+def _perform_watched(function: Callable[..., object], args: tuple[object, ...],
+                     kwargs: dict[str, object] | None = None) -> Any:
     """Carry out a call; raise where finite operands give a result that is not finite."""
     result = perform(function, args, kwargs)
     if is_tracing() or not settings().debug_nans:

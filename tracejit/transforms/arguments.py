@@ -22,7 +22,7 @@ def argument_places(fn: Callable[..., object], argnums: object) -> list[Any]:
     return places
 
 
-def find_argument(fn: Callable[..., Any], place: Any, args: Structure,
+def find_argument(fn: Callable[..., object], place: str | int, args: Structure,
                    kwargs: Structure) -> tuple[str, Structure, int]:
     """Return the name, structure and first leaf of an argument of a call."""
     names = _parameter_names(fn)

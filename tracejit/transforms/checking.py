@@ -105,7 +105,7 @@ def _check(f: Callable[..., object], args: tuple[object, ...], order: int, modes
 Mode = tuple[str, Callable[..., Any], list[np.ndarray]]
 
 
-def _modes(of: Callable[..., Any], points: list[np.ndarray], direction: list[np.ndarray],
+def _modes(of: Callable[..., object], points: list[np.ndarray], direction: list[np.ndarray],
            weights: list[np.ndarray]) -> tuple[Mode, Mode]:
     """Return both modes: the derivative along one side, and the vector on the other side."""
     tangents = tuple(_like(v, x) for v, x in zip(direction, points, strict=True))

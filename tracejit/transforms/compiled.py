@@ -39,6 +39,6 @@ class Jit:
                        c.constants, c.weak, c.written, self.options, c.assigned,
                        returned=c.returned)
 
-    def inline(self, args: Any, kwargs: Any) -> Any:
+    def inline(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         """Call within a capture: as if it were not compiled."""
         return call_function(self.fn, args, kwargs)

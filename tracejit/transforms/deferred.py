@@ -68,11 +68,11 @@ class Deferred:
         program: Program = self.transform.make_program(specs, structure, leaves)
         return program
 
-    def reduce(self, function: Any) -> Any:
+    def reduce(self, function: Function) -> Any:
         """Return the result of `__reduce__` for the function of this transform."""
         return reduce_function(function, self)
 
-    def inline(self, args: Any, kwargs: Any) -> Any:
+    def inline(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         """Make a call part of the capture around it."""
         from tracejit.trace.ground.context import refuse
 

@@ -26,6 +26,9 @@ from tracejit.tree import LEAF, Structure, flatten, leaf_names, unflatten
 
 __all__ = ["Gradient"]
 
+Chosen = tuple[str, Structure, list[int]]
+"""An argument to differentiate by: its name, its structure, its leaves' numbers."""
+
 
 class Gradient:
     """The gradient of a function's (first) result, perhaps beside the result."""
@@ -46,7 +49,7 @@ class Gradient:
 
     # --- which leaves ---------------------------------------------------------------------------
 
-    def _chosen(self, structure: Structure) -> list[tuple[str, Structure, list[int]]]:
+    def _chosen(self, structure: Structure) -> list[Chosen]:
         """Return, per differentiated argument: its name, its structure, its leaves' numbers."""
         args, kwargs = structure.parts
         chosen = []
@@ -55,7 +58,7 @@ class Gradient:
             chosen.append((name, part, list(range(first, first + part.count))))
         return chosen
 
-    def _require_float(self, kinds: Sequence[Any], structure: Structure) -> None:
+    def _require_float(self, kinds: Sequence[np.dtype | None], structure: Structure) -> None:
         for name, part, numbers in self._chosen(structure):
             for leaf_name, k in zip(leaf_names(part, name), numbers, strict=True):
                 dtype = kinds[k]
@@ -109,8 +112,9 @@ class Gradient:
         graph = gradient_graph(c.graph, wrt, kept, f"{self.name}[{c.graph.name}]", c.guards)
         return self._program(c, graph, chosen, specs, aux, wrt, kept)
 
-    def _program(self, c: Capture, graph: Graph, chosen: Any, specs: Sequence[ArgSpec],
-                 aux: Structure | None, wrt: list[int], kept: list[int]) -> Program:
+    def _program(self, c: Capture, graph: Graph, chosen: Sequence[Chosen],
+                 specs: Sequence[ArgSpec], aux: Structure | None, wrt: list[int],
+                 kept: list[int]) -> Program:
         parts = [part for _, part, _ in chosen]
         grads = parts[0] if not isinstance(self.argnums, (tuple, list)) else Structure(
             tuple, None, tuple(parts))
@@ -163,7 +167,7 @@ class Gradient:
         return self._assemble(outputs, grads, constants, chosen, aux)
 
     def _assemble(self, outputs: list[object], grads: list[object], constants: list[Any],
-                  chosen: Any, aux: Structure | None) -> Any:
+                  chosen: Sequence[Chosen], aux: Structure | None) -> Any:
         rest = iter(grads)
         parts = [unflatten(part, rest) for _, part, _ in chosen]
         gradient = tuple(parts) if isinstance(self.argnums, (tuple, list)) else parts[0]

@@ -41,7 +41,7 @@ _TWO_TUPLES = ("{name} takes the arguments and their tangents as two tuples: "
 _NUMBERS = (int, float, complex, np.ndarray, np.generic, DeviceArray)
 
 
-def as_before_draws(leaves: Sequence[Any]) -> list[Any]:
+def as_before_draws(leaves: Sequence[object]) -> list[Any]:
     """Return arguments with copies of generators, for their numbers to be drawn again."""
     if not any(map(is_generator, leaves)):
         return list(leaves)
@@ -49,7 +49,7 @@ def as_before_draws(leaves: Sequence[Any]) -> list[Any]:
     return [copy.deepcopy(x, memo) if is_generator(x) else x for x in leaves]
 
 
-def _differentiable(kinds: Sequence[Any]) -> list[int]:
+def _differentiable(kinds: Sequence[np.dtype | None]) -> list[int]:
     return [k for k, dtype in enumerate(kinds) if dtype is not None and dtype.kind in "fc"]
 
 
@@ -106,7 +106,7 @@ class Pullback:
 
     name = "vjp"
 
-    def __init__(self, fn: Callable[..., Any], argnums: object, has_aux: bool,
+    def __init__(self, fn: Callable[..., object], argnums: object, has_aux: bool,
                  options: Options) -> None:
         self.fn, self.argnums, self.has_aux, self.options = fn, argnums, has_aux, options
         if argnums is not None:
@@ -142,7 +142,8 @@ class Pullback:
 
         return (value, pullback, aux) if self.has_aux else (value, pullback)
 
-    def chosen(self, kinds: Sequence[object], structure: Structure) -> tuple[list[int], Any]:
+    def chosen(self, kinds: Sequence[np.dtype | None],
+               structure: Structure) -> tuple[list[int], Any]:
         """Return the leaves to differentiate by, and the structure of their cotangents."""
         args, kwargs = structure.parts
         floats = set(_differentiable(kinds))
@@ -299,7 +300,8 @@ class Tangent:
         return found
 
     def along(self, leaves: list[object], structure: Structure, chosen: list[int],
-              dots: Mapping[int, object], settle: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
+              dots: Mapping[int, object],
+              settle: Callable[[Tracer, Tracer], Tracer]) -> tuple[Any, Any]:
         """Return value and tangent within a capture, where some leaves of the arguments vary.
 
         dots   -- the tangents of these leaves

@@ -56,7 +56,7 @@ class Composed:
         return Program(c.graph.name, c.graph, c, (*c.arg_leaves, *c.leaves), c.structure,
                        c.constants, c.weak, [], self.options)
 
-    def inline(self, args: Any, kwargs: Any) -> Any:
+    def inline(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         """Within a capture: run where it is called."""
         return self.run(*args, **kwargs)
 

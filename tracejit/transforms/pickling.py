@@ -134,7 +134,7 @@ def _named(code: CodeType, name: str) -> CodeType:
 # --- in the other process ------------------------------------------------------------------------
 
 
-def _make_again(origins: tuple[Origin, ...], kind: Any, *parts: Any) -> Function:
+def _make_again(origins: tuple[Origin, ...], kind: type, *parts: object) -> Function:
     for origin in origins:
         _name_file(*origin)
     made: Function = kind(*parts).function()

@@ -18,9 +18,8 @@ stands for 1 where numbers are asked for. Of a branch, the dearer side counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from tracejit.inspection.costs.formulas import format_formula, larger, smaller, summed
 from tracejit.inspection.costs.operations import operations_of
@@ -348,7 +347,7 @@ def _library(eqn: Eqn, how: Library, found: _Sum) -> None:
 # --- atoms --------------------------------------------------------------------------------------
 
 
-def _sum(dims: Any) -> Dim:
+def _sum(dims: Iterable[Dim]) -> Dim:
     total: Dim = 0
     for d in dims:
         total = total + d

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,7 +77,8 @@ class Instrumented:
     slots: Any
     symbols: Symbols
 
-    def __init__(self, function: Function, args: Any, kwargs: Any) -> None:
+    def __init__(self, function: Function, args: tuple[object, ...],
+                 kwargs: Mapping[str, object]) -> None:
         self.function = function
         prepare_ticks()
         self.traced = function.trace(*args, **kwargs)
@@ -144,7 +145,7 @@ class Instrumented:
     def _with_start(self, nodes: list[Node]) -> list[Node]:
         return [Do(call("lap", integer(START))), *nodes]
 
-    def _put(self, kernel: Kernel, slots: Any, nodes: list[Node]) -> None:
+    def _put(self, kernel: Kernel, slots: Iterator[int], nodes: list[Node]) -> None:
         self.slots = next(slots)
         if self.slots > SLOTS:
             raise ValueError(f"{kernel.graph.name} has more loops than profile can count: "

@@ -154,7 +154,7 @@ def measure_limits() -> Limits:
     return Limits(processor_name(), (*levels, Level("memory", 0, bandwidths[-1])), flops)
 
 
-def _bandwidth(triad: Any, block: np.ndarray, size: int) -> float:
+def _bandwidth(triad: Callable[..., object], block: np.ndarray, size: int) -> float:
     """Return bytes per second of triads on three arrays of so many bytes together."""
     count = size // 3 // 512 * 64 - 64  # whole vectors of any width, and room for aligning
     a = block.ctypes.data + -block.ctypes.data % 64

@@ -152,7 +152,7 @@ class _Call:
         self.program, self.args, self.kwargs = program, args, kwargs
         self.writes: bool | None = None
 
-    def time(self, function: Callable[..., Any]) -> float:
+    def time(self, function: Callable[..., object]) -> float:
         """Return the seconds of one call."""
         args, kwargs = (self.args, self.kwargs) if self.writes is False else copied(
             self.args, self.kwargs)

@@ -56,14 +56,14 @@ class Driver:
                               'out target="cuda" to run on the CPU; kernels can be looked at '
                               "without a device: .trace(...).lower().source and .ptx()")
 
-    def call(self, name: str, *args: Any) -> Any:
+    def call(self, name: str, *args: object) -> Any:
         """Call the driver; return its result besides the status."""
         status, *found = getattr(self.api, name)(*args)
         if int(status):
             raise self.error(name, status)
         return found[0] if found else None
 
-    def error(self, name: str, status: Any) -> DeviceError:
+    def error(self, name: str, status: object) -> DeviceError:
         """Return the error for a status that a function has returned."""
         kind = str(getattr(status, "name", status)).removeprefix("CUDA_ERROR_")
         _, text = self.api.cuGetErrorString(status)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -115,7 +116,7 @@ class Host:
         """Launch a kernel of one block, which folds parts before one of its threads goes on."""
         self._start(kernel, _geometry((max(counts),), 1), args)
 
-    def _start(self, kernel: str, geometry: tuple[Triple, Triple], args: Any) -> None:
+    def _start(self, kernel: str, geometry: tuple[Triple, Triple], args: Sequence[object]) -> None:
         function, packing = self.workspace.kernels[kernel]
         packing.pack(args)
         self.workspace.device.launch(function, *geometry, packing, self.stream)

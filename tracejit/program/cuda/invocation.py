@@ -260,7 +260,7 @@ class _LaunchedCall:
         return found
 
 
-def _identity(x: Any) -> Any:
+def _identity(x: DeviceSpan | int | np.generic) -> Any:
     """Return the identity of an argument for a launch: -0.0 is not 0.0, and NaN is itself."""
     return x.address if isinstance(x, DeviceSpan) else x if isinstance(x, int) else x.tobytes()
 

@@ -61,7 +61,7 @@ class Packing:
         self._places = start + 8 * np.arange(count, dtype=np.uint64)
         self.address: int = self._places.ctypes.data
 
-    def pack(self, arguments: Sequence[Any]) -> None:
+    def pack(self, arguments: Sequence[object]) -> None:
         """Set the parameters for a launch: spans and numbers."""
         words: list[Any] = []
         for x in arguments:
