@@ -49,7 +49,7 @@ class CParameter:
 
     @property
     def declaration(self) -> str:
-        """Return it as in a prototype."""
+        """Return the parameter as in a prototype."""
         return f"{self.c_type}{'' if self.c_type.endswith('*') else ' '}{self.name}"
 
 

@@ -53,7 +53,7 @@ _FAMILIES = re.compile(r"\w+_t|E[A-Z0-9]+|SIG[A-Z0-9]+|[A-Z][A-Z0-9]*(?:_[A-Z0-9
 
 
 def is_reserved_in_c(name: str) -> bool:
-    """Return whether a name means something in C or C++, or may mean something to a compiler."""
+    """Return whether a name is reserved in C or C++, or may be to a compiler."""
     return (name in _WORDS or name.startswith("_") or "__" in name
             or _FAMILIES.fullmatch(name) is not None)
 

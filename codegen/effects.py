@@ -56,7 +56,7 @@ class Effects:
                         [Select(is_below, low, size), size], eqn)
 
     def _as_counted(self, place: Dim, size: Dim) -> Expression:
-        """Return the index of a place that is not there: that of one before the first was counted
+        """Return the index for the message on a place outside: one before the first was counted
         from the end, and the size was added to it.
         """
         index, shown = place - size, self.code.dim(place)

@@ -252,7 +252,7 @@ class Elements:
         return eqn.op.cost >= CALL_COST or any(map(self.has_call, eqn.inputs))
 
     def computes(self, a: Atom) -> bool:
-        """Return whether a virtual operand is more than a view of something stored or constant."""
+        """Return whether a virtual operand is more than a view of a stored or constant array."""
         return self.is_virtual(a) and self._takes_arithmetic(a)  # type: ignore[arg-type]
 
     @_remembered

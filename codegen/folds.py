@@ -129,7 +129,7 @@ class Folds:
         self.frame.add(If(test, [*found], origin=origin))
 
     def end(self, s: Statement) -> None:
-        """Put the result of a fold where it belongs."""
+        """Store the result of a fold in its target."""
         register = self.registers.pop(s)
         if s.kind == "running":
             return

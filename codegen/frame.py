@@ -101,7 +101,7 @@ class KernelFrame:
         return tuple(s.eqn for s in self.scopes if s.eqn is not None)
 
     def known(self, key: object) -> Expression | None:
-        """Return the scalar in which something was computed, if an open block has it."""
+        """Return the scalar computed for a key, if an open block has it."""
         for scope in self.scopes:
             if key in scope.memo:
                 return scope.memo[key]

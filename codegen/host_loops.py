@@ -31,7 +31,7 @@ class HostLoops:
         self.frame, self.code, self.folds, self.write_part = frame, code, folds, write_part
 
     def enter(self, nest: Nest) -> None:
-        """Look at a whole nest: nothing is to be known of it."""
+        """Do nothing: loops of the CPU need no facts about the whole nest."""
 
     def write(self, nest: Nest, name: str, begun: Sequence[Statement],
               long: Sequence[Statement]) -> None:

@@ -1,6 +1,6 @@
 """The functions that emitted CPU source may call, by name.
 
-Everything lowers to a few LLVM instructions at the place of the call; nothing uses Numba's runtime.
+Each lowers to a few LLVM instructions at the place of the call; none uses Numba's runtime.
 """
 
 from __future__ import annotations

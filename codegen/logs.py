@@ -40,7 +40,7 @@ __all__ = ["Logs", "bind_scopes", "group_logs"]
 
 
 def group_logs(block: Block) -> dict[Value, Value]:
-    """Return, per Log, one that stands for all that are the same memory.
+    """Return, per Log, one that stands for all Logs in the same memory.
 
     Pushes, pops, loops and branches hand a Log on; where each branch makes one of its own, they are
     one, since only one of the branches runs.

@@ -178,7 +178,7 @@ class Slice(Expression):
 
     @property
     def dtype(self) -> np.dtype:
-        """Return that of the buffer."""
+        """Return the dtype of the buffer."""
         return self.array.dtype
 
 
@@ -226,7 +226,7 @@ class Unary(Expression):
         return (self.a,)
 
     def with_parts(self, parts: tuple[Expression, ...]) -> Expression:
-        """Return the same of another operand."""
+        """Return the same operation on another operand."""
         return Unary(self.op, *parts)
 
     @cached_property
@@ -249,7 +249,7 @@ class Bin(Expression):
         return self.a, self.b
 
     def with_parts(self, parts: tuple[Expression, ...]) -> Expression:
-        """Return the same of other operands."""
+        """Return the same operation on other operands."""
         return Bin(self.op, *parts)
 
     @cached_property
@@ -278,7 +278,7 @@ class All(Expression):
 
     @property
     def dtype(self) -> np.dtype:
-        """Return that of bools."""
+        """Return the dtype of bools."""
         return BOOL
 
 
@@ -301,7 +301,7 @@ class InRange(Expression):
 
     @cached_property
     def dtype(self) -> np.dtype:
-        """Return that of bools."""
+        """Return the dtype of bools."""
         return BOOL
 
 
@@ -318,12 +318,12 @@ class Extent(Expression):
         return (self.hi,) if self.lo == ZERO else (self.hi, self.lo)
 
     def with_parts(self, parts: tuple[Expression, ...]) -> Expression:
-        """Return the same of other ends."""
+        """Return the extent between other ends."""
         return Extent(ZERO if len(parts) == 1 else parts[1], parts[0])
 
     @property
     def dtype(self) -> np.dtype:
-        """Return that of sizes."""
+        """Return the dtype of sizes."""
         return I64
 
 

@@ -34,7 +34,7 @@ _ENGINES: list[Any] = []
 def load_object(object_code: bytes) -> Any:
     """Load object code into the process; return the engine that finds its symbols.
 
-    One engine holds everything: an engine owns its target machine, and code in use must not go.
+    One engine holds all code: an engine owns its target machine, and code in use must not go.
     """
     if not _ENGINES:
         llvm.initialize_native_target()

@@ -1,4 +1,4 @@
-"""How names look that are made for something of a value, and that values themselves never get."""
+"""Names made for the parts and memory of a value, which values themselves never get."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def pointer_or_word(kind: types.Type) -> Any:
 
 
 def table_of(builder: ir.IRBuilder, words: Sequence[ir.Value]) -> Any:
-    """Return a table, in memory for the length of a call, of words and of pointers as such."""
+    """Return a table of words and pointers, in memory for the length of a call."""
     with builder.goto_entry_block():
         table = builder.alloca(WORD, size=WORD(max(len(words), 1)))
     for k, word in enumerate(words):

@@ -127,7 +127,7 @@ class Nests:
             self.folds.end(s)
 
     def _begins_in(self, s: Statement, nest: Nest) -> bool:
-        """Whether the outermost loop that a statement folds over is that of a nest."""
+        """Whether the outermost loop that a statement folds over is a nest's own loop."""
         return s.kind in FOLDED and s not in self.folds.registers and s.folded > 0 and (
             s.vars[len(s.vars) - s.folded] is nest.var)
 

@@ -56,7 +56,7 @@ class Body:
         """The inputs that are arrays, by their numbers."""
 
     def emit(self, args: Sequence[ir.Value]) -> None:
-        """Emit everything from the arguments to the result."""
+        """Emit the code from the arguments to the result."""
         leaves = [leaf for kind, value in zip(self.call.args, args, strict=True)
                   for leaf in self._leaves(kind, value)]
         pointers, dims = self._inputs(leaves)

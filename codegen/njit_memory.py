@@ -33,7 +33,7 @@ class NjitMemory:
         """Conditions under which there was no memory."""
 
     def has_failed(self) -> Any:
-        """Return whether any of it is missing."""
+        """Return whether any block is missing."""
         result = cgutils.false_bit
         for condition in self.failures:
             result = self.builder.or_(result, condition)
@@ -77,7 +77,7 @@ class NjitMemory:
         return b.load(chosen)
 
     def new_array(self, kind: types.Type, shape: Sequence[ir.Value]) -> Any:
-        """Return a C-contiguous array, which belongs to who gets it."""
+        """Return a C-contiguous array, owned by its receiver."""
         b, nrt = self.builder, self.context.nrt
         data = self.context.get_data_type(kind.dtype)
         size = self.context.get_abi_sizeof(data)

@@ -1,6 +1,6 @@
 """Which names emitted source has already, before a program gives any to its values.
 
-Everything else gets its name from `KernelFrame.fresh`.
+All other names come from `KernelFrame.fresh`.
 """
 
 from __future__ import annotations

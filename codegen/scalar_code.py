@@ -138,7 +138,7 @@ class ScalarCode:
         return self._compute(a, index)
 
     def product(self, operands: Sequence[tuple[Atom, Idx]]) -> Expression:
-        """Return an element; of the two operands of a contraction, the product of theirs."""
+        """Return an element of an operand, or the product of two operands' elements."""
         elements = [self.element(a, index) for a, index in operands]
         return elements[0] if len(elements) == 1 else Bin("*", *elements)
 

@@ -155,7 +155,7 @@ class _Effects:
 
 
 def _first(things: Iterable[Buffer | Value]) -> Buffer | Value:
-    """Return one of them, the same in every run."""
+    """Return one of the buffers or values, the same in every run."""
     return min(things, key=lambda x: x.uid if isinstance(x, Value) else x.values[0].uid)
 
 
@@ -326,7 +326,7 @@ def _spoils_vectors(nest: Nest, statement: Statement, depth: int,
 def _keeps_apart(nest: Nest, statement: Statement, accesses: list[Access], uses: set[Value],
                  mapping: dict[Value, Value], shared: list[Value], elements: Elements,
                  buffers: Buffers) -> Reason | None:
-    """Why an iteration of the shared loops touches more than the same one of the other does."""
+    """Why an iteration of the shared loops touches more elements than the other's same one."""
     dims = {v: w.dim for v, w in mapping.items()}
     mine: dict[Buffer, list[tuple[Access, Idx | None]]] = {}
     for a in accesses:

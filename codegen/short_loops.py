@@ -266,7 +266,7 @@ def _are_apart(places: Sequence[Expression]) -> bool:
 
 
 def _place(index: Expression) -> tuple[Expression, int]:
-    """Return an index as something that is no constant, and a constant."""
+    """Return an index as a part that is no constant, and a constant."""
     e = rewritten(index, lambda x: _folded(x) if isinstance(x, Bin) and x.op in "+*" else x)
     whole = known_integer(e)
     if whole is not None:
@@ -276,7 +276,7 @@ def _place(index: Expression) -> tuple[Expression, int]:
 
 
 def _is_set(before: Sequence[Node], s: Store) -> bool:
-    """Return whether the place of a sum is set just before a loop: then there is such a place."""
+    """Return whether the place of a sum is set just before a loop, so that the place exists."""
     for node in reversed(before):
         if isinstance(node, Store) and node.buffer == s.buffer and (
                 _place(node.index) == _place(s.index)):

@@ -48,7 +48,7 @@ class SnapshotError(TracejitError, ValueError):
 
 
 class UncapturedError(TracejitError, RuntimeError):
-    """Raised when something that only means anything inside a capture is called outside of one."""
+    """Raised when a function that is for captures alone is called outside of one."""
 
 
 class Restart(BaseException):

@@ -16,7 +16,7 @@ __all__ = ["Itself", "copied", "is_compared_by_content", "is_unchanging", "same"
 
 
 class Itself:
-    """Something that is equal to itself alone; it is kept alive, so that its address is."""
+    """An object that is equal to itself alone; it is kept alive, so that its address is."""
 
     x: Any
 
@@ -33,7 +33,7 @@ class Itself:
 
 
 def token(x: object) -> Any:
-    """Return a hashable that two things share if and only if they are exactly the same.
+    """Return a hashable that two objects share if and only if they are exactly the same.
 
     Numbers, text and nests of them are so by type, bits and order; anything else by identity.
     """
@@ -58,12 +58,12 @@ def _how(kind: type) -> Callable[[Any], Any] | None:
 
 
 def same(x: object, y: object) -> bool:
-    """Return whether two things are exactly the same."""
+    """Return whether two objects are exactly the same."""
     return x is y or (type(x) is type(y) and token(x) == token(y))
 
 
 def is_unchanging(x: Any) -> bool:
-    """Return whether something that is the same object is the same in all that it holds."""
+    """Return whether an object never changes, nor any object in it."""
     kind = type(x)
     if kind in (tuple, frozenset):
         return all(map(is_unchanging, x))
@@ -75,12 +75,12 @@ def is_unchanging(x: Any) -> bool:
 
 
 def is_compared_by_content(x: object) -> bool:
-    """Return whether something may hold something else while it is the same object."""
+    """Return whether an object is compared by content that may change."""
     return _how(type(x)) is not None and not is_unchanging(x)
 
 
 def copied(x: object) -> Any:
-    """Return a container of Python's with the same in it; anything else as it is."""
+    """Return a deep copy of one of Python's containers; other objects as they are."""
     how = _COPIES.get(type(x))
     return x if how is None else how(x)
 

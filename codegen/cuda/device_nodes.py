@@ -93,4 +93,4 @@ def _trsm(e: Call) -> Expression:
 _DIFFERENT: dict[str, Callable[[Call], Expression]] = {
     "log_base": lambda e: Array(f"logmem{e.args[0]}", e.dtype), "log_capacity": _capacity,
     "log_grow": _grow, "advance": lambda e: Slice(*e.args), "trsm": _trsm}
-"""Functions of the CPU's that are something else on a device."""
+"""Functions of the CPU's that are others on a device."""

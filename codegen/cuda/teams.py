@@ -236,7 +236,7 @@ def halves_of(row: Loop, team: Team) -> Halves | None:
 
 
 def rebuilt(loop: Loop, row: Loop, body: list[Node], *, folds: bool) -> Loop:
-    """Return a loop with a row in it doing something else, and with its folds or without."""
+    """Return a loop with another body for its row, and with its folds or without."""
     inner = body if loop is row else [
         rebuilt(node, row, body, folds=folds) if isinstance(node, Loop) else node
         for node in loop.body if folds or not isinstance(node, Assign)]

@@ -75,7 +75,7 @@ class HostValue:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A number that the host asks the device for: a scalar on that."""
+    """A number that the host asks the device for: a scalar on the device."""
 
     name: str
 
@@ -178,6 +178,6 @@ def is_running(node: Node) -> bool:
 
 
 def has_grid(node: Node) -> bool:
-    """Return whether there is something inside of a node for which the host launches a grid."""
+    """Return whether a node contains one for which the host launches a grid."""
     return any(is_grid(n) or is_product(n) or is_running(n) or has_grid(n)
                for block in children(node) for n in block)

@@ -26,7 +26,7 @@ __all__ = ["Unstorable", "describe", "fingerprint", "functions_in", "is_users"]
 
 
 class Unstorable(Exception):
-    """Something that another process cannot recognise, with the reason."""
+    """An object that another process cannot recognise, with the reason."""
 
 
 _LIBRARIES = {"numpy", "scipy", "numba", "llvmlite", "tracejit", "builtins"}

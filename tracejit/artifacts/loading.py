@@ -202,7 +202,7 @@ class _ManifestReader:
             raise Missing(f"{path} is not here") from None
 
     def check(self) -> None:
-        """Raise `Missing` unless everything is as the capture found it."""
+        """Raise `Missing` unless guards and shared objects are as the capture found them."""
         for k, (text, known) in enumerate(self.manifest["guards"]):
             path = self.places.path(text)
             if known[0] == "absent":

@@ -27,7 +27,7 @@ __all__ = ["Missing", "PlaceReader", "PlaceWriter", "find_named", "names_of"]
 
 
 class Missing(Exception):
-    """Something that a stored program refers to is not here."""
+    """An object that a stored program refers to is not here."""
 
 
 class PlaceWriter:

@@ -16,7 +16,7 @@ __all__ = ["ForwardNest", "Home", "forward_region"]
 def forward_region(backward: Eqn, k: int, forward: Eqn) -> Block:
     """Return the forward region that a region of the backward equation goes back through.
 
-    A loop on the way back is a `for_` with one region, whatever the loop on the way forward was.
+    A loop on the way back is a `for_` with one region, for any loop on the way forward.
     """
     return LoopEqn(forward).body if region_kind(backward) == "for" else forward.regions[k]
 
@@ -44,7 +44,7 @@ class Home:
 
 
 class ForwardNest:
-    """One forward equation with regions, and where everything inside it is defined.
+    """One forward equation with regions, and where the values inside it are defined.
 
     late -- values that are defined outside of it, but only by itself or after it
     """

@@ -28,7 +28,7 @@ RECOMPUTE_WEIGHT = 0.04
 """The cost of one addition computed again, in stores of eight bytes."""
 
 SERIAL_WEIGHT = 0.07
-"""The same for numbers of a `while`, whose iterations wait for one another: none is vectorised."""
+"""The same cost in a `while` of numbers, whose iterations wait for one another, on scalars."""
 
 LOAD_COST = 2.0
 """The cost of a load, in additions."""
@@ -172,7 +172,7 @@ def _elements(t: Type) -> float:
 
 
 def is_repeatable(eqn: Eqn) -> bool:
-    """Whether computing an equation again gives the same: no control flow, Logs or fresh storage.
+    """Whether an equation computed again gives equal results: no control flow, Logs, fresh storage.
 
     A decision taken on floats (a comparison, an argmax, a cast to int) is data: the operands
     computed again may differ in the last bit, and the decision with them.

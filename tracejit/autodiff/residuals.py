@@ -165,7 +165,7 @@ class _BackwardRewriter:
                               of if isinstance(of, Value) else None)
 
     def _copy(self, eqn: Eqn, env: Env) -> Eqn:
-        """Copy an equation that is linked to nothing, but may hold some that are."""
+        """Copy an unlinked equation, whose regions may hold linked ones."""
         regions = []
         for region in eqn.regions:
             inner = dict(env)

@@ -50,7 +50,7 @@ def carried_in(region: Block) -> tuple[Value, ...]:
 
 
 def hands_on(regions: Sequence[Block]) -> list[bool]:
-    """Return of each carried value of a loop of these regions whether it stays the same."""
+    """Return, per carried value of a loop of these regions, whether it stays the same."""
     body = regions[-1]
     return [a is b for a, b in zip(carried_in(body), body.outputs, strict=True)]
 

@@ -71,7 +71,7 @@ class Site:
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class Op:
-    """Everything that is known of one op; in `tracejit.ops.kinds` each kind derives its part.
+    """All knowledge of one op; in `tracejit.ops.kinds` each kind derives its part.
 
     name       -- as printed
     kind       -- elementwise, linear, bilinear, structural or opaque
@@ -85,7 +85,7 @@ class Op:
     writes     -- the operand that it may overwrite
     cost       -- rough cost per element, in float64 additions, of computing it again
     exact      -- no rounding: computed again from the same bits, it gives the same bits
-    unique     -- each application is a thing of its own (fresh storage, a Log): never shared
+    unique     -- each application has a result of its own (fresh storage, a Log): never shared
     permutes   -- NumPy's result may lie in another order of axes than C's
     """
 

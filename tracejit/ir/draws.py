@@ -63,7 +63,7 @@ DRAWS: dict[str, Draw] = {
 
 
 def is_generator(x: object) -> bool:
-    """Return whether something is a `numpy.random.Generator`, and no subclass; imports nothing."""
+    """Return whether an object is a `numpy.random.Generator`, and no subclass; imports nothing."""
     cls = type(x)
     return cls.__name__ == "Generator" and cls.__module__ == "numpy.random._generator"
 

@@ -127,7 +127,7 @@ class LogOp:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Something done, not computed: "check", "check_bounds", "wrap_index", "empty" or "print"."""
+    """An effect, not a computation: "check", "check_bounds", "wrap_index", "empty" or "print"."""
 
     action: str
     shows: bool = False

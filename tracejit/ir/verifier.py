@@ -1,4 +1,4 @@
-"""The check that a graph is well formed: everything defined before use, every type as inferred."""
+"""The check that a graph is well formed: values defined before use, types as inferred."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Masked:
 
     @property
     def mask(self) -> Any:
-        """Return where it is not zero."""
+        """Return the mask where all conditions hold."""
         return functools.reduce(np.logical_and, [
             mask if holds else np.logical_not(mask) for mask, holds in self.conditions])
 
@@ -55,7 +55,7 @@ class Masked:
         return [(mask.value, holds) for mask, holds in self.conditions]
 
     def dense(self) -> Any:
-        """Return it as an array."""
+        """Return the cotangent as an array."""
         if self.is_zero:
             return self.value
         return np.where(self.mask, self.value, np.zeros((), self.value.dtype)[()])

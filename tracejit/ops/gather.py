@@ -55,6 +55,7 @@ def _gather(x: np.ndarray | np.generic, *indices: np.ndarray, axes: tuple[int, .
 
 
 Combine = Callable[[np.ndarray, tuple[np.ndarray, ...], np.ndarray], None]
+"""(array, indices, values): writes the values, or accumulates them, in place."""
 
 
 def _scatter(combine: Combine) -> Any:

@@ -222,7 +222,7 @@ def bilinear(name: str, reference: Callable[..., object], infer: Infer, lowering
 def structural(name: str, reference: Callable[..., object], infer: Infer, lowering: Lowering,
                vjp: Callable[..., Any] | None = None, jvp: Callable[..., Any] | None = None,
                **fields: Any) -> Op:
-    """Enter an op of which everything is said; nothing is derived."""
+    """Enter an op by all of its parts; none is derived."""
     data = {"samples": fields.pop("samples", None), "kinds": fields.pop("kinds", "f")}
     op = add_op(Op(name=name, kind="structural", infer=infer, reference=reference,
                    lowering=lowering, vjp=vjp, jvp=jvp, data=data, **fields))

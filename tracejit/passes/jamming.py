@@ -118,7 +118,7 @@ class _NestedLoops:
         return LoopEqn(self.inner).index
 
     def can_be_jammed(self) -> bool:
-        """Return whether that is allowed, and worth it: where a row is a recurrence."""
+        """Return whether jamming is allowed, and worth it: where a row is a recurrence."""
         return self._is_recurrence() and self._may_change_places()
 
     def _is_recurrence(self) -> bool:

@@ -17,7 +17,7 @@ __all__ = ["define", "digest_of", "load_source"]
 
 
 def digest_of(*parts: object) -> str:
-    """Return the digest that names something by its content."""
+    """Return the digest that names a text by its content."""
     return hashlib.blake2b("\0".join(map(str, parts)).encode(), digest_size=12).hexdigest()
 
 

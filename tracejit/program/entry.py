@@ -1,7 +1,7 @@
 """The fast entry: one C-level function for all specialisations, driven by a table of words.
 
 It checks arguments by pointer comparisons, reads array headers itself, makes the results, and calls
-the kernel; anything that it does not expect goes to the next entry or to Python. Made once per
+the kernel; calls that it does not expect go to the next entry or to Python. Made once per
 process, in about 20 ms.
 """
 

@@ -188,7 +188,7 @@ _SOURCES: dict[int, Callable[[_State, Any, Callable[[], Any]], Any]] = {
 
 
 def _check_guards(s: _State) -> None:
-    """The things that the capture depended on must be the same objects, or be absent still."""
+    """The objects of guards must be the same, or be absent still."""
     b, w = s.b, s.w
     i, seen = w.variable(b, WORD, WORD(0)), w.variable(b, WORD, WORD(0))
     head, inside, one, done = (b.append_basic_block(n) for n in ("guards", "guard", "one", "held"))
@@ -226,7 +226,7 @@ def _check_guards(s: _State) -> None:
 
 def _skip_what_is_known(s: _State, k: ir.Value, a: ir.Value, expected: ir.Value, i: ir.Value,
                         seen: ir.Value, head: ir.Block) -> None:
-    """Go on behind the guards of a dict: all that is known of it holds while it is the same."""
+    """Go on behind the guards of a dict, which hold while its version is the same."""
     b = s.b
     now = s.w.load(b, a, 0)
     b.store(now, seen)

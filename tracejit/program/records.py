@@ -40,7 +40,7 @@ Source = tuple[int, int, int]
 
 
 class Unreadable(Exception):
-    """Something is read in a way that the fast entry has not."""
+    """An object is read in a way that the fast entry has not."""
 
 
 class _Nothing:
@@ -53,7 +53,7 @@ NOTHING = _Nothing()
 class Records:
     """Makes records; `hold` keeps an object alive and returns its address.
 
-    asking -- calls of the entry in which Python code looks at something now: their table stays
+    asking -- calls of the entry in which Python code checks guards now: their table stays
     """
 
     def __init__(self, hold: Callable[[Any], int], asking: list[None]) -> None:

@@ -92,7 +92,7 @@ class Specialisation:
         return values
 
     def guards_hold(self) -> bool:
-        """Return whether everything that the capture depended on is as it was."""
+        """Return whether all guards hold."""
         return all(guard.holds() for guard in self.interface.guards)
 
     def _renew(self) -> None:
@@ -296,7 +296,7 @@ def _dims_of(leaf: tuple[int, ...]) -> int:
 
 
 def _is_checked_by_entry(fact: Fact) -> bool:
-    """Whether a fact is so of contiguous arrays, or the entry looks."""
+    """Whether a fact holds for contiguous arrays, or the entry checks it."""
     return bool(_EASY.get(fact.kind, fact) == fact.truth)
 
 

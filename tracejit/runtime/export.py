@@ -89,7 +89,7 @@ def require_silent(program: Program, kernel: Kernel) -> None:
 
 
 def _names_of_state(program: Program, kernel: Kernel) -> tuple[dict[int, str], dict[int, str]]:
-    """Return names of outputs that are new contents of something, and remarks on inputs."""
+    """Return names of outputs that are new contents of variables, and remarks on inputs."""
     notes = {k: f"what {source.path} is in Python" for k, source in enumerate(program.sources)
              if isinstance(source, Leaf)}
     results = dict(program.results)

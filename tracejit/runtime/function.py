@@ -206,7 +206,7 @@ class Function(Displayed, Generic[P, R]):
     def _recorded(self, key: object, specs: Sequence[ArgSpec], structure: Structure,
                   leaves: Sequence[object], held: bool, args: tuple[object, ...],
                   kwargs: dict[str, object]) -> Any:
-        """Let tapes record a call on recorded values, or one that reads such."""
+        """Let tapes record a call on recorded values, or one that reads recorded variables."""
         chosen = self._find(key, specs, structure, leaves)
         if held and chosen.interface.written:
             raise TypeError(f"{chosen.interface.name} writes to its arguments, and tape values "

@@ -67,7 +67,7 @@ def require_finite(graph: Graph, values: Sequence[object], outputs: Sequence[obj
 
 
 def _story(graph: Graph, origin: NaNOrigin) -> str:
-    """Return a sentence on where it began."""
+    """Return a sentence on where an element began."""
     eqn, spot, value = origin.eqn, origin.spot, _number(origin.value)
     if isinstance(spot.atom, Literal):
         return f"It is a constant that the program has{_loops(origin)}"
@@ -98,7 +98,7 @@ def _operand(eqn: Eqn, x: object, index: tuple[int, ...]) -> str:
 
 
 def _loops(origin: NaNOrigin) -> str:
-    """Return which iterations it was in, the innermost loop first."""
+    """Return the iterations around an element's origin, the innermost loop first."""
     words = {"map": "element {} of the map"}
     parts = [words.get(region_kind(eqn), "iteration {} of the loop").format(i)
              + f" at {describe_line(eqn.site)}" for eqn, i in reversed(origin.loops)]

@@ -1,1 +1,1 @@
-"""The things on disk: folders of one user, locks, sizes, the environment; nothing of programs."""
+"""The store on disk: folders of one user, locks, sizes, the environment; nothing of programs."""

@@ -9,6 +9,6 @@ __all__ = ["digest"]
 
 
 def digest(x: object) -> str:
-    """Return a short hash of something made of lists, strings and numbers."""
+    """Return a short hash of a nest of lists, strings and numbers."""
     text = x if isinstance(x, bytes) else json.dumps(x, sort_keys=True).encode()
     return hashlib.blake2b(text, digest_size=16).hexdigest()

@@ -111,7 +111,7 @@ class Folder:
             raise
 
     def rename(self, old: str, new: str) -> None:
-        """Move something to another name; a folder in place of a file goes."""
+        """Move an entry to another name; a folder in place of a file goes."""
         try:
             os.replace(old, new, src_dir_fd=self.descriptor, dst_dir_fd=self.descriptor)
         except (IsADirectoryError, NotADirectoryError):

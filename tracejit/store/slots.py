@@ -18,7 +18,7 @@ LENGTH = len(digest(""))
 
 
 def is_named(entry: os.DirEntry[str]) -> bool:
-    """Return whether something is a folder named as slots and artifacts are."""
+    """Return whether an entry is a folder named like slots and artifacts."""
     return len(entry.name) == LENGTH and entry.is_dir(follow_symlinks=False)
 
 

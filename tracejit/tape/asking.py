@@ -74,7 +74,7 @@ def make_request(records: Sequence[Record], saved: Sequence[Sequence[object]],
 
 def _relevant(records: Sequence[Record],
               targets: Sequence[TapeValue]) -> tuple[list[int], set[int]]:
-    """Return the places of the calls that lead to targets, and the uids of all that does."""
+    """Return the places of the calls that lead to targets, and the uids of values on the way."""
     needed = {y.uid for y in targets}
     relevant = []
     for k in range(len(records) - 1, -1, -1):

@@ -157,7 +157,7 @@ def in_capture(x: object) -> Tracer:
 
 
 def _summed(group: list[Any], x: Tracer, fill: bool) -> Any:
-    """Return the sum of the cotangents of all that a source was; None or zeros of none."""
+    """Return the sum of the cotangents of all values of a source; None or zeros of none."""
     if not group:
         return zeros(x.aval) if fill else None
     return functools.reduce(operator.add, [tracer_of_atom(a, False) for a in group])

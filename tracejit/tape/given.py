@@ -50,7 +50,7 @@ def match(target: object, given: object, leaves: list[object]) -> None:
 
 
 def described(x: object) -> str:
-    """Return the words of messages for something that a user gave."""
+    """Return the words of messages for an object that a user gave."""
     if isinstance(x, np.ndarray):
         return f"a NumPy array of dtype {x.dtype} and shape {x.shape}"
     if x is None:

@@ -56,7 +56,7 @@ def line_text(line: Line) -> str:
 
 
 class Event:
-    """Something after which a value is no longer followed, for `GradientTape.why`."""
+    """An event after which a value is no longer followed, for `GradientTape.why`."""
 
     line: Line
     text: str

@@ -143,7 +143,7 @@ class GradientTape(Notes):
             self._start()
 
     def reset(self) -> None:
-        """Forget everything that was recorded and watched, and go on."""
+        """Forget all recorded calls and watched values, and go on."""
         if self._captured is not None:
             if self._recording:
                 self._captured.stop()

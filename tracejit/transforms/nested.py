@@ -139,7 +139,7 @@ def _apart(results: list[object]) -> tuple[list[Atom], list[bool], list[Any]]:
 
 
 def _refuse_written(variables: list[str]) -> NoReturn:
-    """Refuse a block that changes something of the capture around, variables by their names."""
+    """Refuse a block that changes state of the capture around, variables by their names."""
     if variables:
         raise TypeError("a function that is differentiated or computed again inside another one "
                         f"assigns to {', '.join(variables)}. Return the new value, and assign it "

@@ -90,7 +90,7 @@ def _of_carried(loop: Loop | While, strict: bool) -> Iterator[str]:
 
 
 def _is_sum(name: str, step: Expression) -> bool:
-    """Whether something is added to a scalar that may change the order of its terms."""
+    """Whether a step is a sum into a scalar whose terms may be reordered."""
     return isinstance(step, Call) and step.fn.name == "radd" and _is_scalar(name, step.args[0])
 
 

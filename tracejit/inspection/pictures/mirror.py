@@ -1,4 +1,4 @@
-"""Forward and backward beside each other: where everything in a diagram is drawn.
+"""Forward and backward beside each other: the places of the nodes and edges of a diagram.
 
 The way back stands at the right of the way forward and runs upwards, each equation beside the one
 that it differentiates; its reads of the way forward cross between them.
@@ -22,7 +22,7 @@ GUTTER = 36.0
 
 
 def place(diagram: Diagram) -> Placement:
-    """Return where everything is."""
+    """Return the places of the nodes and edges."""
     root = diagram.root
     has_both = {item.role for item in root.items} == {"forward", "backward"}
     if has_both and not _forward_reads_backward(root):

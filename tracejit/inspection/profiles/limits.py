@@ -135,7 +135,7 @@ def cache_sizes() -> list[tuple[str, int]]:
 
 
 ROUNDS = 5
-"""How often each thing is measured, in turns; the best counts, others may have been disturbed."""
+"""How often each limit is measured, in turns; the best counts, others may have been disturbed."""
 
 
 def measure_limits() -> Limits:

@@ -49,7 +49,7 @@ class Traffic:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A loop or branch around something.
+    """A loop or branch around a node.
 
     names -- its variable
     mean  -- how often its body runs, per time that it is met

@@ -26,7 +26,7 @@ class OutOfMemory(MemoryError):
 
 
 class Resource:
-    """Something of a device, by its address or handle."""
+    """A resource of a device, by its address or handle."""
 
     handle: Any
     nbytes: int
