@@ -355,3 +355,14 @@ def test_a_number_out_of_a_mapped_array_is_no_array(f: Any, around: Any) -> None
         slopes = around(lambda xs, ys: tracejit.vmap(tracejit.grad(f, argnums=1))(xs, ys))(xs, ys)
         wanted = [(f(x, y + 1e-6) - f(x, y - 1e-6)) / 2e-6 for x, y in zip(xs, ys, strict=True)]
         np.testing.assert_allclose(slopes, wanted, rtol=1e-6)
+
+
+def test_one_size_written_in_two_ways_stays_a_size() -> None:
+    def f(x: np.ndarray) -> np.ndarray:
+        wide = np.concatenate([2.0 * x[:1] - x[1:16][::-1], x])
+        part = x[4:4 + len(x) // 3]
+        return np.sum(wide[15:].reshape(x.shape)) + np.sum(np.cos(np.arange(part.size)) * part)
+
+    with tracejit.config(disable_jit=True):
+        for n in (40, 64):
+            np.testing.assert_allclose(tracejit.jit(f)(np.arange(float(n))), f(np.arange(float(n))))

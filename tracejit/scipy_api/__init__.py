@@ -11,15 +11,18 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     filters,
     fourier,
     grids,
+    images,
     integrals,
     interpolators,
     piecewise,
     probability,
+    resampling,
     sample_tests,
     samples,
     scores,
     sparse,
     sparse_making,
+    spectral,
     vector_distributions,
 )
 from tracejit.trace.ground.own_numpy import keep_numpy

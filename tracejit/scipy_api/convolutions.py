@@ -14,12 +14,14 @@ from tracejit.scipy_api.plain_signals import correlated_rows, sums_of_products
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.python.calls import call_function
+from tracejit.trace.state.known import known_array
 from tracejit.trace.values.equations import cast
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["correlated", "is_longer", "known_length"]
+__all__ = ["correlated", "gaussian_filter", "is_longer", "known_length", "padded_image",
+           "uniform_filter1d"]
 
 
 def _operands(x: object, y: object) -> tuple[Any, Any]:
@@ -169,11 +171,16 @@ _MODES = {"reflect": "symmetric", "grid-mirror": "symmetric", "mirror": "reflect
           "grid-constant": "constant"}
 
 
+def padded_image(x: object, sides: object, mode: str, cval: object) -> Any:
+    """Return an array continued at its ends, as a mode of `scipy.ndimage` says."""
+    if mode not in _MODES:
+        raise RuntimeError("boundary mode not supported")
+    return _padded(x, sides, _MODES[mode], cval)
+
+
 def correlated(x: Any, weights: object, axis: int, mode: str, cval: object, before: int,
                behind: int, divisor: int = 1) -> Any:
     """Return sums of neighbours along an axis, times weights: `before` of them lie before."""
-    if mode not in _MODES:
-        raise RuntimeError("boundary mode not supported")
     given, x = x.dtype, x if x.dtype.kind in "fc" else cast(x, np.float64)
     if given.kind == "b":
         raise refuse("a filter of an array of bools cannot be captured",
@@ -181,8 +188,7 @@ def correlated(x: Any, weights: object, axis: int, mode: str, cval: object, befo
     along = normalize_axis(axis, len(x.dims))
     moved: Any = np.moveaxis(x, along, 0)
     flat = np.reshape(moved, (moved.shape[0], -1))
-    sides = ((before, behind), (0, 0))
-    wide = _padded(flat, sides, _MODES[mode], cval)
+    wide = padded_image(flat, ((before, behind), (0, 0)), mode, cval)
     found = call_function(correlated_rows, (wide, weights, x.shape[along]), {})
     result: Any = np.moveaxis(np.reshape(found, moved.shape), 0, along)
     result = result if divisor == 1 else result / divisor
@@ -207,7 +213,10 @@ def _one_axis(turned: bool) -> Callable[..., Any]:
 
 
 def _constant(x: object, name: str) -> float:
-    if isinstance(x, TracedOperand) or not isinstance(x, (int, float, np.number)):
+    if isinstance(x, TracedOperand):
+        known = known_array(x, "the width of a filter decides how many weights it has")
+        x = x if known is None else known[()]
+    if not isinstance(x, (int, float, np.number)):
         raise refuse(f"scipy.ndimage.{name} of a width that is traced cannot be captured",
                      "Its weights are as many as the width says: use a constant, or say radius=")
     return float(x)
@@ -218,31 +227,43 @@ def gaussian_filter1d(input: object, sigma: object, axis: int = -1, order: int =
                       truncate: float = 4.0, *, radius: int | None = None) -> Any:
     """Return an array smoothed along an axis."""
     width: Any = _constant(sigma, "gaussian_filter1d") if radius is None else sigma
-    if output is not None or order != 0:
-        raise refuse("scipy.ndimage.gaussian_filter1d with output= or order= cannot be captured",
-                     "Leave them out")
+    if output is not None:
+        raise refuse("scipy.ndimage.gaussian_filter1d with output= cannot be captured",
+                     "Leave it out")
     half = int(truncate * width + 0.5) if radius is None else int(radius)
-    w = np.exp(-0.5 * (np.arange(-half, half + 1) / width) ** 2)
-    return correlated(as_tracer(input), as_tracer(w / w.sum()), axis, mode, cval, half, half)
+    places = np.arange(-half, half + 1)
+    w = np.exp(-0.5 * (places / width) ** 2)
+    w = w / w.sum() * _hermite(int(order), width, places)
+    return correlated(as_tracer(input), as_tracer(w[::-1]), axis, mode, cval, half, half)
 
 
-def gaussian_filter(input: object, sigma: object, order: int = 0, output: None = None,
-                    mode: str | Sequence[str] = "reflect", cval: object = 0.0,
+def _hermite(order: int, width: np.ndarray, x: np.ndarray) -> Any:
+    """Return a derivative of a Gaussian over the Gaussian."""
+    c: list[Any] = [1.0] + [0.0] * order
+    for _ in range(order):
+        c = [((k + 1) * c[k + 1] if k < order else 0.0) - (
+            c[k - 1] / (width * width) if k else 0.0) for k in range(order + 1)]
+    return sum(c[k] * x ** k for k in range(order + 1))
+
+
+def gaussian_filter(input: object, sigma: object, order: int | Sequence[int] = 0,
+                    output: None = None, mode: str | Sequence[str] = "reflect", cval: object = 0.0,
                     truncate: float = 4.0, *, radius: None = None,
                     axes: None = None) -> Any:
     """Return an array smoothed along all axes."""
     x = as_tracer(input)
-    if radius is not None or axes is not None or output is not None or order != 0:
-        raise refuse("scipy.ndimage.gaussian_filter with order=, output=, radius= or axes= cannot "
-                     "be captured", "Use gaussian_filter1d")
+    if radius is not None or axes is not None or output is not None:
+        raise refuse("scipy.ndimage.gaussian_filter with output=, radius= or axes= cannot be "
+                     "captured", "Use gaussian_filter1d")
+    orders = [order] * len(x.dims) if isinstance(order, int) else list(order)
     widths = list(sigma) if isinstance(sigma, (list, tuple)) else [sigma] * len(x.dims)
     result: Any = x
     modes = [mode] * len(x.dims) if isinstance(mode, str) else list(mode)
-    if not len(widths) == len(modes) == len(x.dims):
+    if not len(widths) == len(modes) == len(orders) == len(x.dims):
         raise RuntimeError("sequence argument must have length equal to input rank")
-    for axis, (width, m) in enumerate(zip(widths, modes, strict=True)):
+    for axis, (width, m, o) in enumerate(zip(widths, modes, orders, strict=True)):
         if _constant(width, "gaussian_filter") > 1e-15:
-            result = gaussian_filter1d(result, width, axis, 0, None, m, cval, truncate)
+            result = gaussian_filter1d(result, width, axis, o, None, m, cval, truncate)
     return result
 
 

@@ -23,7 +23,7 @@ from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
 
-__all__: list[str] = []
+__all__ = ["detrend", "extended", "lfilter_zi", "sosfilt"]
 
 
 def _first(x: Tracer, axis: int) -> tuple[Any, Any]:
@@ -85,12 +85,11 @@ def lfilter_zi(b: object, a: object) -> Any:
                            np.cumsum(low)[1:-2] * first - np.cumsum(rest)[:-1]])
 
 
-def sosfilt(sos: object, x: object, axis: int = -1, zi: None = None) -> Any:
-    """Return a signal through filters of second order."""
-    if zi is not None:
-        raise refuse("scipy.signal.sosfilt with zi= cannot be captured", "Use lfilter")
+def sosfilt(sos: object, x: object, axis: int = -1, zi: object = None) -> Any:
+    """Return a signal through filters of second order and, with `zi`, their states at its end."""
     s, given = as_tracer(sos), as_tracer(x)
-    dtype = np.result_type(s.dtype, given.dtype)
+    start: Any = None if zi is None else as_tracer(zi)
+    dtype = np.result_type(s.dtype, given.dtype, *(() if zi is None else (start.dtype,)))
     dtype = dtype if dtype.kind in "fc" else np.dtype(np.float64)
     if len(s.dims) != 2:
         raise ValueError("sos array must be 2D")
@@ -98,10 +97,21 @@ def sosfilt(sos: object, x: object, axis: int = -1, zi: None = None) -> Any:
         raise ValueError("sos array must be shape (n_sections, 6)")
     require(np.all(s[:, 3] == 1), ValueError, "sos[:, 3] should be all ones")
     moved, rows = _first(cast(given, dtype), axis)
-    return _back(call_function(sections, (cast(s, dtype), rows), {}), moved.shape, axis)
+    count, width = s.shape[0], as_operand(rows.dims[1])
+    if zi is None:
+        zeros = apply("full", dtype.type(0), shape=(s.dims[0], 2, rows.dims[1]))
+        y, _ = call_function(sections, (cast(s, dtype), rows, zeros), {})
+        return _back(y, moved.shape, axis)
+    place = normalize_axis(axis, len(moved.dims)) + 1
+    state: Any = cast(start, dtype)
+    along = np.moveaxis(state, place, 1)
+    before = np.reshape(along, (count, 2, width))
+    y, end = call_function(sections, (cast(s, dtype), rows, before), {})
+    back = np.moveaxis(np.reshape(end, along.shape), 1, place)
+    return _back(y, moved.shape, axis), back
 
 
-def _extended(x: np.ndarray, n: int, kind: str | None) -> Any:
+def extended(x: np.ndarray, n: int, kind: str | None) -> Any:
     """Return rows continued at both ends."""
     if kind is None or n == 0:
         return x
@@ -126,7 +136,7 @@ def filtfilt(b: object, a: object, x: object, axis: int = -1, padtype: str | Non
     if edge and not is_longer(rows.dims[0], edge):
         raise ValueError("The length of the input vector x must be greater than padlen, which is "
                          f"{edge}.")
-    wide = _extended(rows, edge, padtype)
+    wide = extended(rows, edge, padtype)
     state = np.reshape(lfilter_zi(b, a), (-1, 1))
     y, _ = lfilter(b, a, wide, 0, state * wide[:1])
     turned = y[::-1]

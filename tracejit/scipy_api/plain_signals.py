@@ -24,12 +24,15 @@ def filtered(b: np.ndarray, a: np.ndarray, x: np.ndarray,
     return y, state
 
 
-def sections(sos: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return the rows of x through filters of second order, one after the other."""
+def sections(sos: np.ndarray, x: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of x through filters of second order in turn, and their states at the end.
+
+    z -- the states: two rows for each filter
+    """
+    end = z.copy()
     for k in range(len(sos)):
-        z = np.zeros((2, x.shape[1]), x.dtype)
-        x, _ = filtered(sos[k, :3], sos[k, 3:], x, z)
-    return x
+        x, end[k] = filtered(sos[k, :3], sos[k, 3:], x, z[k])
+    return x, end
 
 
 def sums_of_products(x: np.ndarray, y: np.ndarray, dtype: np.dtype) -> np.ndarray:

@@ -480,7 +480,8 @@ class Trace:
         if v and w and others == more == [None] and known and self.actual[v] == self.actual[w] and (
                 substitute(a, {v: w.dim}) == b):
             # n - 2 and m - 2: take it that n is m, else another program
-            self.builder.equate(v, w.dim)
+            if v is not w:  # one size twice: two ways to write one dim
+                self.builder.equate(v, w.dim)
             return True
         self.checks.append((a, b, find_site()))
         return True

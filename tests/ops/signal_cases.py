@@ -1,0 +1,100 @@
+"""Cases for functions of `scipy.signal` and `scipy.ndimage`: a function and arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import ndimage, signal
+
+__all__ = ["SIGNAL_CASES"]
+
+RNG = np.random.default_rng(1)
+S, T, Q = (RNG.standard_normal(n) for n in (64, (2, 70), 64))
+LINE, IMAGE, CUBE = (RNG.standard_normal(n) for n in (12, (8, 9), (4, 5, 3)))
+SOS = signal.butter(4, [0.1, 0.3], "band", output="sos")
+B, A = np.array([1.0, 0.4, 0.2]), np.array([1.0, -0.3, 0.1])
+TIME = np.linspace(0.0, 2.0, 9)
+WEIGHTS = RNG.standard_normal((3, 2))
+PLACES = np.array([[1.55, 2.55, -0.95, 7.05], [2.25, 3.35, 1.05, 8.05]])
+WIDTH = 0.8
+
+SIGNAL_CASES: dict[str, list[tuple[Any, ...]]] = {}
+
+
+def _enter(module: Any, cases: dict[str, list[tuple[Any, ...]]]) -> None:
+    """Enter cases: of each the arguments and, if the last is a dict, keywords."""
+    for name, given in cases.items():
+        function = getattr(module, name)
+        for args in given:
+            words = args[-1] if isinstance(args[-1], dict) else {}
+            plain = args[:-1] if words else args
+            SIGNAL_CASES.setdefault(f"{module.__name__}.{name}", []).append(
+                (lambda *xs, f=function, w=words: f(*xs, **w), *plain))
+
+
+_enter(signal, {
+    "welch": [(S, {"nperseg": 16}), (T, {"window": "hamming", "nperseg": 20, "noverlap": 5,
+                                         "nfft": 32, "detrend": "linear", "scaling": "spectrum"}),
+              (S,), (T, {"nperseg": 2, "axis": 0, "detrend": False, "return_onesided": False})],
+    "csd": [(S, Q, {"nperseg": 16}), (S[:40], Q, {"nperseg": 16})],
+    "coherence": [(S, Q, {"nperseg": 16})],
+    "periodogram": [(S, 2.0), (T, {"window": "hann", "nfft": 100, "scaling": "spectrum"}),
+                    (S, {"nfft": 40})],
+    "spectrogram": [(S, 2.0, {"nperseg": 16}), *((S, {"nperseg": 16, "mode": m}) for m in (
+        "complex", "magnitude", "angle"))],
+    "stft": [(S, {"nperseg": 16}), (T, 3.0, {"window": "hamming", "nperseg": 15, "noverlap": 4,
+                                             "nfft": 30, "boundary": None, "scaling": "psd"}),
+             (T, {"nperseg": 24, "padded": False})],
+    "resample": [(S, {"num": n}) for n in (40, 63, 64, 65, 90)] + [(T, {"num": 41, "axis": 1})],
+    "upfirdn": [(B, S, {"up": 2, "down": 3}), (B, T), (B, S, {"down": 2})],
+    "resample_poly": [(S, {"up": 3, "down": 2}), (T, {"up": 2, "down": 5, "axis": 1})],
+    "decimate": [(S, {"q": 2}), (S, {"q": 3, "ftype": "fir"}), (T, {"q": 2, "axis": 1})],
+    "medfilt": [(S, {"kernel_size": 5}), (T, {"kernel_size": (1, 3)})],
+    "wiener": [(S, {"mysize": 5}), (S, {"noise": 0.5})],
+    "chirp": [(TIME, 1.0, 2.0, 3.0, {"method": m, "phi": 30.0}) for m in (
+        "linear", "quadratic", "logarithmic")] + [
+            (TIME, 1.0, 2.0, 3.0, {"method": "quadratic", "vertex_zero": False})],
+    "sawtooth": [(6.0 * TIME + 0.1, 0.3), (6.0 * TIME + 0.1,)],
+    "freqz": [(B, A, {"worN": 16}), (B, A, {"worN": [0.1, 0.3], "fs": 2.0}),
+              (B, {"worN": 5, "include_nyquist": True}), (B, A, np.array([0.1, 0.4]))],
+})
+SIGNAL_CASES["scipy.signal.welch"].append(
+    (lambda x, w: signal.welch(x, 2.0, w), S, np.hanning(12) + 0.1))
+SIGNAL_CASES["scipy.signal.resample_poly"].append(
+    (lambda x, h: signal.resample_poly(x, 2, 4, window=h), S, np.array([1.0, 2.0, 1.0])))
+SIGNAL_CASES["scipy.signal.sosfiltfilt"] = [
+    (lambda x: signal.sosfiltfilt(SOS, x), S), (lambda x: signal.sosfiltfilt(
+        SOS, x, axis=1, padtype="even", padlen=10), T),
+    (lambda x: signal.sosfiltfilt(signal.butter(3, 0.3, output="sos"), x, padtype=None), S)]
+SIGNAL_CASES["scipy.signal.freqz_sos"] = SIGNAL_CASES["scipy.signal.sosfreqz"] = [
+    (lambda s: signal.freqz_sos(np.concatenate([s[:, :3], np.ones((4, 1)), s[:, 3:]], axis=1), 16,
+                                fs=3.0), np.delete(SOS, 3, 1))]
+SIGNAL_CASES["scipy.signal.sosfilt"] = [
+    (lambda x, z, axis=axis: signal.sosfilt(SOS, x, axis, z), x, RNG.standard_normal(shape))
+    for x, axis, shape in ((S, -1, (4, 2)), (T, 1, (4, 2, 2)), (T.T, 0, (4, 2, 2)))]
+_enter(ndimage, {
+    "sobel": [(IMAGE, {"axis": 0}), (IMAGE, {"mode": "nearest"}), (CUBE,)],
+    "prewitt": [(IMAGE, {"mode": "wrap"}), (IMAGE, {"axis": 0, "mode": "constant", "cval": 2.0})],
+    "laplace": [(IMAGE,), (CUBE, {"mode": "mirror"})],
+    "gaussian_laplace": [(IMAGE, {"sigma": 1.0}), (IMAGE, {"sigma": (1.0, 0.7)})],
+    "gaussian_filter1d": [(LINE, {"sigma": 1.2, "order": k}) for k in (1, 2, 3)],
+    "convolve": [(IMAGE, WEIGHTS), (LINE, WEIGHTS[:, 0], {"mode": "wrap"})],
+    "correlate": [(IMAGE, WEIGHTS, {"mode": "constant", "cval": 0.3}),
+                  (LINE, WEIGHTS[:2, 0], {"mode": "mirror"})],
+    "uniform_filter": [(IMAGE, {"size": 3}), (IMAGE, {"size": (2, 4)})],
+    "maximum_filter": [(IMAGE, {"size": 3})], "minimum_filter": [(IMAGE, {"size": (2, 3)})],
+    "median_filter": [(IMAGE, {"size": 3}), (IMAGE, {"size": (2, 2), "mode": "constant"})],
+    "maximum_filter1d": [(IMAGE, {"size": 3})],
+    "minimum_filter1d": [(IMAGE, {"size": 4, "axis": 0})],
+    "map_coordinates": [(IMAGE, PLACES, {"order": 1}), (IMAGE, PLACES, {
+        "order": 1, "mode": "nearest"}), (IMAGE, PLACES, {"order": 0})],
+    "shift": [(IMAGE, np.array([0.5, -1.2]), {"order": 1}), (IMAGE, 0.4, {
+        "order": 1, "mode": "nearest"})],
+    "center_of_mass": [(IMAGE ** 2,)],
+})
+SIGNAL_CASES["scipy.ndimage.gaussian_gradient_magnitude"] = [
+    (lambda x: ndimage.gaussian_gradient_magnitude(x, WIDTH), IMAGE)]
+SIGNAL_CASES["scipy.ndimage.gaussian_filter"] = [
+    (lambda x: ndimage.gaussian_filter(x, (1.0, 0.6), order=(0, 1)), IMAGE),
+    (lambda x: ndimage.gaussian_filter(x, WIDTH, 1), IMAGE)]
