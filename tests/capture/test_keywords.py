@@ -102,8 +102,9 @@ VALUES: dict[str, list[Any]] = {
     "returned": [True], "y": [P], "rowvar": [False], "bias": [True], "fweights": [[1, 2, 3]],
     "aweights": [W[:3]], "n": [2], "prepend": [1.0, M[:, :1]], "append": [1.0, M[:, :1]],
     "x": [W[:3]], "dx": [0.5], "edge_order": [2], "mode": ["clip", "wrap", "edge", "reflect"],
-    "kind": ["stable"], "stable": [True], "overwrite_input": [False], "left": [5.0],
-    "right": [6.0], "period": [1.5], "side": ["right"], "sorter": [np.argsort(W)], "ind": [1],
+    "kind": ["stable"], "stable": [True], "descending": [True],
+    "overwrite_input": [False], "left": [5.0], "right": [6.0],
+    "period": [1.5], "side": ["right"], "sorter": [np.argsort(W)], "ind": [1],
     "signature": ["dd->d"], "optimize": [True], "a": [M], "shift": [2],
     "method": ["linear", "lower", "weibull"],
     # of SciPy

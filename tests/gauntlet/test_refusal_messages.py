@@ -291,8 +291,6 @@ class _Price:
     amount: float
 
 
-def test_methods_of_data_classes_are_refused_at_the_users_line() -> None:
-    for ask in (lambda x: _Price(x) < _Price(2.0), lambda x: _Price(x) == _Price(2.0),
-                lambda x: sorted([_Price(x), _Price(2.0)])[0].amount):
-        with pytest.raises(tracejit.Refusal, match=r"test_refusal_messages.py:\d+: "):
-            tracejit.jit(ask)(1.0)
+def test_an_order_by_methods_of_data_classes_is_refused_at_the_users_line() -> None:
+    with pytest.raises(tracejit.Refusal, match=r"test_refusal_messages.py:\d+: "):
+        tracejit.jit(lambda x: sorted([_Price(x), _Price(2.0)])[0].amount)(1.0)

@@ -255,6 +255,7 @@ def test_c_programs_call_numpys_lapack(tmp_path: Path) -> None:
 
 
 def test_devices_refuse_it() -> None:
+    pytest.importorskip("numba_cuda")
     with pytest.raises(tracejit.Refusal, match="LAPACK"):
         tracejit.jit(lambda a: np.linalg.eigh(a)[1], target="cuda").trace(A).lower()
 

@@ -38,6 +38,7 @@ def test_bessel_functions_of_single_precision_stay_single() -> None:
 
 
 def test_a_device_and_c_have_them() -> None:
+    pytest.importorskip("numba_cuda")
     lowered = DeviceLowered(tracejit.grad(bessel).trace(X))
     assert "j0(" in lowered.source
     assert all("ret;" in ptx for ptx in lowered.ptx((8, 0)).values())

@@ -23,6 +23,7 @@ from tracejit.numpy_api.running_folds import cumprod, cumsum
 from tracejit.numpy_api.shapes import ravel
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import captures, scipy_captures
+from tracejit.trace.ground.modules import is_scipy_since
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import apply, as_operand, cast, same_dim
 from tracejit.trace.values.tracer import Tracer
@@ -46,7 +47,8 @@ def cho_factor(a: object, lower: bool = False) -> Any:
     if not same_dim(matrix.dims[0], matrix.dims[1]):
         raise ValueError(f"Input array is expected to be square but has the shape: {matrix.shape}.")
     matrix = matrix if matrix.dtype.kind in "fc" else cast(matrix, np.float64)
-    return _triangles(cholesky(matrix, upper=not lower), matrix, lower), bool(lower)
+    factor = cholesky(matrix, upper=not lower)  # the other triangle of which is zero since 1.18
+    return factor if is_scipy_since(18) else _triangles(factor, matrix, lower), bool(lower)
 
 
 def cho_solve(c_and_lower: tuple[object, object], b: object) -> Any:

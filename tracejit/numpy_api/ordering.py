@@ -36,12 +36,16 @@ def require_no_fields(order: object) -> None:
 
 
 @captures(np.argsort, method="argsort")
-def argsort(a: Any, axis: object = -1, kind: object = None, order: Any = None) -> Any:
+def argsort(a: Any, axis: object = -1, kind: object = None, order: Any = None, *,
+            descending: object = None) -> Any:
     """Return the order that sorts an array, equal elements in their own order."""
     require_no_fields(order)
     a, axis = along_axis(as_tracer(a), axis)
     moved = moveaxis(a, axis, -1)
     keys: list[Any] = order_keys(moved) if a.dtype.kind == "c" else [moved]
+    if descending is not None and descending is not np._NoValue and descending:
+        keys = [-key if key.dtype.kind == "f" else key if a.dtype.kind == "c" else ~key
+                for key in keys]  # NaN stays behind
     for key in keys:
         if order is not None:
             key = np.take_along_axis(key, order, -1)
@@ -52,18 +56,20 @@ def argsort(a: Any, axis: object = -1, kind: object = None, order: Any = None) -
 
 
 @captures(np.sort)
-def sort(a: Any, axis: object = -1, kind: object = None, order: Any = None) -> Any:
+def sort(a: Any, axis: object = -1, kind: object = None, order: Any = None, *,
+         descending: object = None) -> Any:
     """Return a sorted copy."""
     require_no_fields(order)
     a, axis = along_axis(as_tracer(a), axis)
-    order = argsort(a, axis)
+    order = argsort(a, axis, descending=descending)
     places = [k if k is order else apply("broadcast_to", k, shape=a.dims)
               for k in indices_along(a, order, axis)]
     return apply("gather", a, *places, axes=tuple(range(len(places))), position=0)
 
 
-def _sort_inplace(a: Tracer, axis: int = -1, kind: object = None, order: object = None) -> None:
-    a[...] = sort(a, axis, kind, order)
+def _sort_inplace(a: Tracer, axis: int = -1, kind: object = None, order: object = None, *,
+                  descending: object = None) -> None:
+    a[...] = sort(a, axis, kind, order, descending=descending)
 
 
 METHODS["sort"] = _sort_inplace

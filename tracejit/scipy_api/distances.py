@@ -12,6 +12,7 @@ from tracejit.numpy_api.elementwise import as_python_number, as_tracer
 from tracejit.numpy_api.special_kinds import double_of_real
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, scipy_captures
+from tracejit.trace.ground.modules import is_scipy_since
 from tracejit.trace.values.equations import cast, same_dim
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.python_numbers import require
@@ -88,7 +89,7 @@ METRICS: dict[str, Callable[..., Any]] = {
     "cosine": _cosine, "correlation": _correlation, "minkowski": _minkowski,
     "canberra": _canberra, "braycurtis": _braycurtis}
 _PLAIN = ("euclidean", "minkowski")
-"""The functions that return a Python float."""
+"""The functions that return a Python float before SciPy 1.18."""
 _WITH_MATRIX: dict[str, Callable[..., Any]] = {
     "mahalanobis": _mahalanobis, "seuclidean": _seuclidean}
 
@@ -103,15 +104,20 @@ def _of_two(name: str) -> Callable[..., Any]:
         elif name == "canberra":  # SciPy leaves out what is NaN
             known = ~(np.isnan(x) | np.isnan(y))
             x, y = np.where(known, x, 0.0), np.where(known, y, 0.0)
-        return as_python_number(function(x, y)) if name in _PLAIN else function(x, y)
+        return _as_scipys(function(x, y)) if name in _PLAIN else function(x, y)
 
     def minkowski(u: object, v: object, p: object = 2) -> Any:
         x, y = _vectors(u, v)
         _require_finite(x - y)
         found = function(x, y, p)
-        return as_python_number(found) if isinstance(p, (int, float)) and p == 2 else found
+        return _as_scipys(found) if isinstance(p, (int, float)) and p == 2 else found
 
     return minkowski if name == "minkowski" else capture
+
+
+def _as_scipys(x: Any) -> Any:
+    """Return a distance of `euclidean`, a float of Python's before SciPy 1.18."""
+    return x if is_scipy_since(18) else as_python_number(x)
 
 
 def _require_finite(x: np.ndarray) -> None:
@@ -210,7 +216,7 @@ def rosen_der(x: object) -> Any:
 scipy_captures("scipy.spatial.distance", {
     **{name: _of_two(name) for name in METRICS},
     "mahalanobis": lambda u, v, VI: _mahalanobis(_wide(u), _wide(v), VI),
-    "seuclidean": lambda u, v, V: as_python_number(_seuclidean(*_vectors(
+    "seuclidean": lambda u, v, V: _as_scipys(_seuclidean(*_vectors(
         u, v, V, of_one_length=True))),
     "cdist": cdist, "pdist": pdist})
 scipy_captures("scipy.integrate", {

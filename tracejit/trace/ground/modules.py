@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import sys
@@ -11,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["home_of", "home_of_class", "is_fixed", "is_followed", "is_known_ufunc", "is_standard",
-           "replaced"]
+__all__ = ["home_of", "home_of_class", "is_fixed", "is_followed", "is_known_ufunc",
+           "is_scipy_since", "is_standard", "replaced"]
 
 _FOLDER = os.path.dirname(os.__file__) + os.sep
 
@@ -64,6 +65,13 @@ def is_known_ufunc(fn: np.ufunc) -> bool:
     """Return whether a ufunc is NumPy's or SciPy's, and not made of a Python function."""
     homes = (np, sys.modules.get("scipy.special"))
     return any(getattr(home, fn.__name__, None) is fn for home in homes)
+
+
+@functools.cache
+def is_scipy_since(minor: int) -> bool:
+    """Return whether the SciPy that a program uses is of version 1.`minor` or later."""
+    first, second = sys.modules["scipy"].__version__.split(".")[:2]
+    return (int(first), int(second)) >= (1, minor)
 
 
 def replaced() -> Iterator[str]:
