@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["RAISABLE", "CompileError", "ComplexResult", "DeviceError", "ExportError", "IRError",
-           "InternalError", "LargeInt", "MissingAttribute", "Refusal", "Restart", "SnapshotError",
-           "TracejitError", "UncapturedError"]
+__all__ = ["RAISABLE", "CompileError", "ComplexResult", "DeviceError", "EqualNaN", "ExportError",
+           "IRError", "InternalError", "LargeInt", "MissingAttribute", "Refusal", "Restart",
+           "SnapshotError", "TracejitError", "UncapturedError"]
 
 
 class TracejitError(Exception):
@@ -66,6 +66,10 @@ class LargeInt(Refusal, OverflowError):
     """Raised by a program whose int would have more than 64 bits in Python."""
 
 
+class EqualNaN(Refusal, ValueError):
+    """Raised by a program that asks whether two NaN are equal items, where Python asks for one."""
+
+
 class NotCaptured(Refusal, NotImplementedError):
     """Raised by a program for arguments of which the captured function has no formula."""
 
@@ -76,7 +80,7 @@ class SizeByData(Refusal, ValueError):
 
 RAISABLE: dict[str, type[Exception]] = {
     e.__name__: e for e in (
-        ComplexResult, LargeInt, NotCaptured, SizeByData,
+        ComplexResult, EqualNaN, LargeInt, NotCaptured, SizeByData,
         ValueError, IndexError, TypeError, AssertionError, ArithmeticError, ZeroDivisionError,
         OverflowError, FloatingPointError, RuntimeError, NotImplementedError, KeyError, LookupError,
         AttributeError, NameError, UnboundLocalError, MemoryError, StopIteration, Exception,

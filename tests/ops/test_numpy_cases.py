@@ -961,6 +961,7 @@ BUILTIN_CASES: dict[Any, list[tuple[Any, ...]]] = {
     operator.is_not: [(lambda x: x if operator.is_not(x, None) else 2.0 * x, V)],
     hasattr: [(lambda x: x if hasattr(x, "shape") else 2.0 * x, V)],
     vars: [(lambda x: x * len(vars(types.SimpleNamespace(a=1))), 0.5)],
+    callable: [(lambda x: x if callable(np.sin) and not callable(x) else 2.0 * x, V)],
     hash: [(lambda n, x: hash(n) * x, 3, 0.5)],
     pow: [(lambda n, x: pow(n, 2, 5) * x, 4, 0.5), (lambda x: pow(x, 3), 0.5),
           (lambda x, y: pow(x, y), V, 2.5)],

@@ -78,7 +78,7 @@ def generates(x: Any) -> Any:  # <-- here
 
 def tries(x: Any) -> Any:
     try:  # <-- here
-        y = np.arange(3.0)[int(x)]
+        y = np.arange(3.0)[[int(x)]]
     except IndexError:
         y = 0.0
     return y

@@ -45,6 +45,7 @@ class Above:
     require_ours: Callable[..., None]
     refuse_choice: Callable[..., Any]
     close_opened: Callable[..., Any]
+    catches: Callable[..., bool]
     diverted: Callable[..., bool]
     go_on_without_error: Callable[..., None]
     jumps_by: Callable[..., bool]

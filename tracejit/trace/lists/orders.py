@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.errors import EqualNaN
 from tracejit.trace.containers.container_aliases import refuse_joined_change
 from tracejit.trace.containers.runs import Run, Stored, has_runs, place_in_code
 from tracejit.trace.ground.context import current, refuse
@@ -148,7 +149,7 @@ def _may_be_nan(x: object) -> bool:
 def require_known_equality(unknown: Any) -> None:
     """Check that no two NaN decide whether items are equal; take one truth, or an array."""
     if unknown is not False:
-        require_ours(np.logical_not(FUNCTIONS[np.any](unknown)), ValueError,
+        require_ours(np.logical_not(FUNCTIONS[np.any](unknown)), EqualNaN,
                      "two NaN are compared in lists or tuples, where Python asks whether they are "
                      "one object. Test with np.isnan")
 

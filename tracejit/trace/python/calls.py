@@ -11,7 +11,7 @@ import warnings
 import weakref
 from collections import deque
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,8 @@ from tracejit.trace.python.instances import (
 from tracejit.trace.python.keyed import KEYED
 from tracejit.trace.python.kinds_of_values import LIKE_LISTS, holds_traced, type_of
 from tracejit.trace.python.library import LIBRARY
+from tracejit.trace.python.list_searches import search_of
+from tracejit.trace.python.numbers_in_python import OF_NUMBERS
 from tracejit.trace.python.operator_functions import AS_WRITTEN
 from tracejit.trace.python.taking import take, takes, with_generators
 from tracejit.trace.python.users_functions import call_python
@@ -155,6 +157,12 @@ def _referent(reference: Callable[[], object]) -> object:
     return x
 
 
+def _is_ours(fn: Callable[..., object], args: Args) -> bool:
+    """Return whether a function of Python's library is captured as ours is."""
+    return any(map(holds_traced, args)) or (fn in OF_NUMBERS and any(
+        isinstance(x, (GeneratorType, UsersGenerator)) for x in args))
+
+
 def _reads_names(fn: Callable[..., object]) -> Refusal:
     return refuse(f"{fn.__name__} of a text reads names that no capture sees",
                   "Write the expression out, or give it a dict of the names that it needs")
@@ -188,6 +196,8 @@ def _answered(fn: Callable[..., object], args: Args, kwargs: Kwargs,
         args = with_items(fn, args, kwargs)
     if known and takes(fn):
         args = with_generators(fn, args)
+    if known and fn in LIBRARY and _is_ours(fn, (*args, *kwargs.values())):
+        return args, call_python(LIBRARY[fn], args, kwargs)
     if any(isinstance(x, UsersGenerator) for x in (*args, *kwargs.values())):
         result = take(fn, args, kwargs, known, is_users)
         if result is not NotImplemented:
@@ -195,8 +205,6 @@ def _answered(fn: Callable[..., object], args: Args, kwargs: Kwargs,
     if known and fn in KEYED:
         return args, made_keyed(make_keyed(fn, args, kwargs))
     _note_contents(fn, args, kwargs)
-    if known and fn in LIBRARY and any(map(holds_traced, (*args, *kwargs.values()))):
-        return args, call_python(LIBRARY[fn], args, kwargs)
     if known and fn in _SETTINGS:
         require_silence(public_name(fn), (*args, *kwargs.values()))
     return args, NotImplemented
@@ -248,6 +256,9 @@ def _captured_method(fn: MethodType) -> Callable[..., Any] | None:
 def _call_native(fn: Callable[..., object], args: Args, kwargs: Kwargs, traced: bool) -> Any:
     """Call what is no Python function: a builtin, a class, an object."""
     if isinstance(fn, BuiltinFunctionType):
+        search = search_of(fn.__self__, fn.__name__, args)
+        if search is not None and not kwargs:
+            return search(fn.__self__, *args)
         return call_builtin(fn, args, kwargs, traced)
     if isinstance(fn, type):
         return make_instance(fn, args, kwargs)

@@ -33,7 +33,7 @@ from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
-__all__ = ["compare", "contains"]
+__all__ = ["are_equal_items", "compare", "contains"]
 
 
 def compare(op: str, a: object, b: Any) -> Any:
@@ -86,7 +86,7 @@ def _has_traced(xs: tuple[object, ...]) -> bool:
                for x in xs)
 
 
-def _are_equal_items(x: object, y: object) -> Any:
+def are_equal_items(x: object, y: object) -> Any:
     """Return whether things are one object or equal, as containers take them."""
     if are_one_object(x, y):
         return True
@@ -131,7 +131,7 @@ def contains(container: Any, item: object) -> Any:
         return ABOVE.call_function(from_generators.contained, (container, item), {})
     if isinstance(container, (list, tuple, deque, ValuesView)) and (
             any(isinstance(x, TracedOperand) for x in (item, *container))):
-        return any_of(_are_equal_items(x, item) for x in container)
+        return any_of(are_equal_items(x, item) for x in container)
     if id(container) in current().captured.namespaces:
         return _has_item(container, item)
     if isinstance(container, type(os.environ)):

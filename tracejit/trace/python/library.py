@@ -15,13 +15,16 @@ from typing import Any
 from tracejit.trace.lists.orders import (
     are_things,
     indexable,
+    is_known,
     orderable,
     readable,
     require_order,
     sort_columns,
 )
+from tracejit.trace.python.numbers_in_python import OF_NUMBERS
 
-__all__ = ["LIBRARY", "extreme_by_key", "extreme_by_keys", "sorted_by_key", "sorted_by_keys"]
+__all__ = ["LIBRARY", "extreme_by_key", "extreme_by_keys", "sorted_by_key", "sorted_by_keys",
+           "take_out"]
 
 
 # --- heapq ----------------------------------------------------------------------------------------
@@ -103,6 +106,20 @@ def _nsmallest(n: Any, iterable: Any, key: Any = None) -> Any:
 
 def _nlargest(n: Any, iterable: Any, key: Any = None) -> Any:
     return sorted_by_key(iterable, key, True)[:max(n, 0)]
+
+
+# --- lists ----------------------------------------------------------------------------------------
+
+
+def take_out(xs: list[object], place: int) -> None:
+    """Take the item at a place out of a list."""
+    if is_known(place):
+        del xs[place]
+        return
+    for k in range(len(xs) - 1):
+        if k >= place:
+            xs[k] = xs[k + 1]
+    xs.pop()
 
 
 # --- bisect ---------------------------------------------------------------------------------------
@@ -226,7 +243,7 @@ def _isclose(a: float, b: float, *, rel_tol: float = 1e-09, abs_tol: float = 0.0
 
 
 LIBRARY: dict[Any, Any] = {
-    math.isclose: _isclose,
+    **OF_NUMBERS, math.isclose: _isclose,
     heapq.heappush: _heappush, heapq.heappop: _heappop, heapq.heapify: _heapify,
     heapq.heapreplace: _heapreplace, heapq.heappushpop: _heappushpop,
     heapq.nsmallest: _nsmallest, heapq.nlargest: _nlargest,

@@ -134,6 +134,7 @@ def _catching(kind: type[BaseException], attempts: Sequence[Attempt | None]) -> 
     return None
 
 
+@above
 def catches(kind: type[BaseException]) -> bool:
     """Return whether a `try` catches an error of what is traced now."""
     trace = current()

@@ -345,6 +345,8 @@ def point_index(i: Any, size: Dim, axis: int) -> Dim:
     except TypeError:
         raise IndexError(_VALID_INDICES) from None
     ranges = trace.builder.known
+    if trace.attempts and not _is_within(d, size) and ABOVE.catches(IndexError):
+        return _tried_index(d, size, axis)
     if is_nonneg(-d - 1, ranges):
         d = d + size
     elif not is_nonneg(d, ranges):
@@ -361,6 +363,24 @@ def point_index(i: Any, size: Dim, axis: int) -> Dim:
     if not (is_nonneg(d, ranges) and is_nonneg(size - d - 1, ranges)):
         check_bounds(d, size, axis)
     return d
+
+
+def _is_within(d: Dim, size: Dim) -> bool:
+    """Return whether an index is known to be in bounds, counted from either end."""
+    ranges = current().builder.known
+    return (is_nonneg(d, ranges) and is_nonneg(size - d - 1, ranges)) or (
+        is_nonneg(-d - 1, ranges) and is_nonneg(d + size, ranges))
+
+
+def _tried_index(d: Dim, size: Dim, axis: int) -> Dim:
+    """Return an index in [0, size) where a `try` catches the error of one out of bounds.
+
+    What follows is in the branch in which it is in bounds.
+    """
+    i, n = as_operand(d), as_operand(size)
+    ABOVE.diverted(np.logical_and(i >= -n, i < n), IndexError, "index {:.0f} is out of bounds for "
+                   f"axis {axis} with size {{:.0f}}", (i, n))
+    return to_dim(np.maximum(np.minimum(np.where(i < 0, i + n, i), n - 1), 0))
 
 
 def check_bounds(d: Dim, size: Dim, axis: int) -> None:
