@@ -18,7 +18,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "state.md"
 ROWS = re.findall(r"^\| (.+?) \| `(.+?)` \| (\w+) \|$", PAGE.read_text(encoding="utf-8"), re.M)
 
 SETUP = """
-import contextvars, functools, itertools, os, pathlib, random, tempfile, types, weakref
+import contextvars, functools, inspect, itertools, os, pathlib, random, tempfile, types, weakref
 from collections import deque
 import numpy as np
 K, N, TEXT = 2.0, 2, "ab"
@@ -90,7 +90,8 @@ CHANGES = {
     "float(pathlib.Path(FILE).read_text())": "pathlib.Path(FILE).write_text('3.0')",
     "len(os.listdir(FOLDER))": "pathlib.Path(FOLDER, 'b').write_text('')", "ufunc(2.0)": "N = 3",
     'eval("N", {"N": N})': "N = 3", 'eval("N")': "N = 3", "random.random()": "pass",
-    "next(COUNT)": "pass",
+    "next(COUNT)": "pass", "callable(o)": "O.__call__ = lambda self: 2.0",
+    "len(inspect.signature(function).parameters)": "function.__code__ = (lambda: 2).__code__",
 }
 WAYS = {"read": 1, "guarded": 2, "asked": 2, "anew": 0}
 """How many programs are kept after a change."""

@@ -115,7 +115,7 @@ def _of_two(name: str) -> Callable[..., Any]:
     return minkowski if name == "minkowski" else capture
 
 
-def _as_scipys(x: Any) -> Any:
+def _as_scipys(x: object) -> Any:
     """Return a distance of `euclidean`, a float of Python's before SciPy 1.18."""
     return x if is_scipy_since(18) else as_python_number(x)
 
