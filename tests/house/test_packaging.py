@@ -38,6 +38,7 @@ LAYERS = {
     "codegen": {"ir", "errors", "configuration"},
     "structured": BASE | {"ir", "trace"},
     "versions": set(),
+    "numpy": set(),
 }
 LAYERS["display"] = {"inspection"}  # by name, and only when something is looked at
 LAYERS["store"] = BASE

@@ -316,3 +316,15 @@ def test_kernels_solve_too() -> None:
         expected = gradient(x, ab)
     for a, b in zip(gradient(x, ab), expected, strict=True):
         assert_same(a, b, factor=1e4)
+
+
+@pytest.mark.parametrize("f", [
+    lambda a: scipy.linalg.solve_continuous_are(a, np.eye(3)[:, :2], np.eye(3), np.eye(2)),
+    lambda a: scipy.linalg.solve_discrete_are(a, np.eye(3)[:, :2], np.eye(3), np.eye(2)),
+    lambda a: scipy.linalg.polar(a)[1]])
+def test_second_derivatives_of_equations_of_matrices_are_differences(f: Any) -> None:
+    a, v = RNG.normal(size=(3, 3)), RNG.normal(size=(3, 3))
+    with tracejit.config(disable_jit=True):
+        gradient = tracejit.grad(lambda x: weighed(f(x)))
+        (moved,) = directional(gradient, [a], [v])
+        assert_close(tracejit.jvp(gradient, (a,), (v,))[1], moved, 1e-5)

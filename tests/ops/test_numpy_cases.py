@@ -356,6 +356,14 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
     np.tile: [(lambda x: np.tile(x, 3), V), (lambda x: np.tile(x, (2, 2)), A)],
     np.repeat: [(lambda x: np.repeat(x, 2), A), (lambda x: np.repeat(x, 2, axis=0), A)],
     np.isscalar: [(lambda x: x * (2.0 if np.isscalar(x) else 3.0), V)],
+    np.result_type: [(lambda x: x.astype(np.result_type(x, np.float32, 1)), F32), (
+        lambda x, k: x.astype(np.result_type(x, k, 2j)), V, 0.5)],
+    np.can_cast: [(lambda x: x * (2.0 if np.can_cast(x.dtype, np.float32) else 3.0), V)],
+    np.astype: [(lambda x: np.astype(x, np.float32), V)],
+    np.broadcast_shapes: [(lambda x, y: np.ones(np.broadcast_shapes(x.shape, y[:1].shape)) * x, A,
+                           V)],
+    np.iterable: [(lambda x: x * (2.0 if np.iterable(x) else 3.0), V)],
+    np.i0: [(np.i0, V), (np.i0, F32)],
     np.shape: [(lambda x: np.shape(x), A)], np.ndim: [(lambda x: np.ndim(x) * x, V)],
     np.size: [(lambda x: np.size(x) * x, A), (lambda x: np.size(x, 1) * x, A)],
     # creation
@@ -691,6 +699,8 @@ FUNCTION_CASES.update(MATH_CASES)
 
 METHOD_CASES: dict[str, list[tuple[Any, ...]]] = {
     "__round__": [(lambda x: round(x, 1), 0.26)],
+    "__array_namespace__": [(lambda x: x.__array_namespace__().tanh(x), V)],
+    "to_device": [(lambda x: x.to_device("cpu") * 2.0, V)],
     "__array_copy__": [(lambda x: x.copy() + 1.0, V)],
     "all": [(lambda x: (x > 0.0).all(), V)], "any": [(lambda x: (x > 0.0).any(axis=1), A)],
     "argmax": [(lambda x: x.argmax(), A), (lambda x: x[x.argmax()], V)],
@@ -732,6 +742,7 @@ PROPERTY_CASES: dict[str, list[tuple[Any, ...]]] = {
     "flat": [(lambda x: x.flat[2] * x.flat[-1], A), (lambda x: x.flat[1:7:2], A),
              (lambda x: sum(v * v for v in x.flat), A)],
     "real": [(lambda x: x.real, Z)], "imag": [(lambda x: x.imag, Z)],
+    "device": [(lambda x: x * len(x.device), V)], "nbytes": [(lambda x: x.nbytes * x, A)],
     "size": [(lambda x: x.sum() / x.size, A)], "itemsize": [(lambda x: x.itemsize * x, V)],
 }
 
@@ -890,6 +901,34 @@ FOREIGN_CASES.update({
                        np.stack([V, W], 1))],
     "solve_toeplitz": [(lambda c, b: scipy.linalg.solve_toeplitz(c + 3.0 * np.eye(5)[0], b), V, W),
                        (lambda c, r, b: scipy.linalg.solve_toeplitz((3.0 + c, r), b), V, W, V)],
+})
+OTHER = RNG.standard_normal((3, 3))
+GAIN = RNG.standard_normal((3, 2))
+FOREIGN_CASES.update({
+    **{name: [(getattr(scipy.linalg, name), SQUARE), (getattr(scipy.linalg, name), HERMITIAN)]
+       for name in ("cosm", "sinm", "coshm", "sinhm")},
+    "tanm": [(lambda a: scipy.linalg.tanm(0.3 * a), SQUARE)],
+    "tanhm": [(lambda a: scipy.linalg.tanhm(0.3 * a), SQUARE)],
+    "fractional_matrix_power": [(scipy.linalg.fractional_matrix_power, SPD, 0.7), (
+        lambda a: scipy.linalg.fractional_matrix_power(a, 2), SQUARE)],
+    "expm_frechet": [(scipy.linalg.expm_frechet, SQUARE, OTHER), (
+        lambda a, e: scipy.linalg.expm_frechet(a, e, compute_expm=False), SQUARE, OTHER)],
+    "polar": [(scipy.linalg.polar, SQUARE), (lambda a: scipy.linalg.polar(a, "left"), SQUARE),
+              (scipy.linalg.polar, B), (scipy.linalg.polar, 1.5 * np.eye(3)),
+              (scipy.linalg.polar, SQUARE + 1j * SPD)],
+    "orthogonal_procrustes": [(scipy.linalg.orthogonal_procrustes, SQUARE, OTHER)],
+    "eigh_tridiagonal": [(lambda d, e: scipy.linalg.eigh_tridiagonal(d, e, True), V, W[1:])],
+    "eigvals_banded": [(scipy.linalg.eigvals_banded, BANDS[:3]),
+                       (lambda a: scipy.linalg.eigvals_banded(a, lower=True), BANDS[1:])],
+    "companion": [(scipy.linalg.companion, V)], "fiedler": [(scipy.linalg.fiedler, V)],
+    "khatri_rao": [(scipy.linalg.khatri_rao, SQUARE, GAIN.T @ OTHER)],
+    "matmul_toeplitz": [(scipy.linalg.matmul_toeplitz, V, W), (
+        lambda c, r, x: scipy.linalg.matmul_toeplitz((c, r), x), V, W, V)],
+    "solve_circulant": [(scipy.linalg.solve_circulant, V + 4.0, W)],
+    "solve_continuous_are": [(lambda a, b, q, r, k=k: scipy.linalg.solve_continuous_are(
+        k * a, b, q + q.T, r + r.T), SQUARE, GAIN, SPD, np.eye(2) + 0.1) for k in (0.3, -1.0)],
+    "solve_discrete_are": [(lambda a, b, q, r, k=k: scipy.linalg.solve_discrete_are(
+        k * a, b, q + q.T, r + r.T), SQUARE, GAIN, SPD, np.eye(2) + 0.1) for k in (0.3, 2.0)],
 })
 FOREIGN_CASES["solve"] += [
     (lambda a, b, k=k: scipy.linalg.solve(a, b, assume_a=k, lower=True), x, B3)

@@ -1,4 +1,4 @@
-"""Attributes of arrays that are assigned to, and `flat`: the elements in the order of C."""
+"""Attributes of arrays: those that are assigned to, `flat`, and those of the array API standard."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tracejit.ir.dims import product
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.shapes import filled_in
 from tracejit.trace.ground.context import current, refuse
-from tracejit.trace.ground.dispatch import PROPERTIES, SETTERS
+from tracejit.trace.ground.dispatch import METHODS, PROPERTIES, SETTERS
 from tracejit.trace.ground.views import ReshapeStep
 from tracejit.trace.values.equations import as_operand, cast, same_dim
 from tracejit.trace.values.indexing import as_element, view
@@ -98,5 +98,23 @@ def _set_part(name: str) -> Any:
     return assign
 
 
+def _namespace(a: Tracer, *, api_version: object = None) -> Any:
+    """Return NumPy, whose main namespace is that of the array API standard."""
+    any_array: Any = np.empty(0)
+    return any_array.__array_namespace__(api_version=api_version)
+
+
+def _to_device(a: Tracer, device: str, *, stream: None = None) -> Tracer:
+    """Return the array, which is on the only device that NumPy has."""
+    np.empty(0).to_device(device, stream=stream)  # type: ignore[arg-type]
+    return a
+
+
+def _nbytes(a: Tracer) -> Any:
+    return as_operand(product(a.dims)) * a.dtype.itemsize
+
+
+METHODS.update({"__array_namespace__": _namespace, "to_device": _to_device})
+PROPERTIES.update({"device": lambda a: "cpu", "nbytes": _nbytes})
 SETTERS.update({"flat": _set_flat, "shape": _set_shape, "real": _set_part("real"),
                 "imag": _set_part("imag")})

@@ -180,3 +180,18 @@ def changed_at(ufunc: Callable[..., np.ndarray], x: np.ndarray, places: np.ndarr
             x[i] = ufunc(x[i])
         else:
             x[i] = ufunc(x[i], values[k])
+
+
+def doubled(a: np.ndarray, g: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """Return the limit of a doubling: the X of X = A^T X (I + G X)^-1 A + H."""
+    one = np.eye(len(a))
+    change, count = np.inf, 0
+    while change > 1e-15 * (1.0 + np.max(np.abs(h))) and count < 60:
+        right = np.linalg.solve(one + g @ h, a)
+        left = np.linalg.solve(one + h @ g, one)
+        more = a.T @ left @ h @ a
+        g = g + a @ g @ left @ a.T
+        a = a @ right
+        h = h + 0.5 * (more + more.T)
+        change, count = np.max(np.abs(more)), count + 1
+    return h

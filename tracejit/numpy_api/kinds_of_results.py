@@ -1,0 +1,68 @@
+"""Functions of NumPy on dtypes and shapes, and conversions: what the array API standard names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tracejit.numpy_api.elementwise import as_tracer, astype
+from tracejit.trace.ground.dispatch import captures
+from tracejit.trace.values.equations import apply, as_operand, broadcast_dims, cast, is_weak, to_dim
+from tracejit.trace.values.operands import TracedOperand
+
+__all__: list[str] = []
+
+_NUMBERS: dict[str, object] = {"b": False, "i": 0, "u": 0, "f": 0.0, "c": 0j}
+
+
+def _kind(x: object) -> Any:
+    """Return what NumPy's rules of types see of an operand: its dtype, or that it is a number."""
+    if not isinstance(x, TracedOperand):
+        return x
+    traced = as_tracer(x)
+    return _NUMBERS[traced.dtype.kind] if is_weak(x) and traced.dtype.kind != "b" else traced.dtype
+
+
+@captures(np.result_type)
+def result_type(*arrays_and_dtypes: object) -> np.dtype:
+    """Return the dtype to which NumPy's rules lead."""
+    return np.result_type(*map(_kind, arrays_and_dtypes))
+
+
+@captures(np.can_cast)
+def can_cast(from_: object, to: object, casting: object = "safe") -> bool:
+    """Return whether a cast is allowed."""
+    numpys: Any = np.can_cast
+    return bool(numpys(_kind(from_), to, casting))
+
+
+@captures(np.astype)
+def astype_(x: object, dtype: np.dtype, /, *, copy: bool = True, device: None = None) -> Any:
+    """Return an array converted to a dtype."""
+    given = as_tracer(x)
+    if not given.is_array and not isinstance(x, np.ndarray):
+        raise TypeError(f"Input should be a NumPy array. It is of type {type(x)}.")
+    return astype(given, dtype, copy=copy)
+
+
+@captures(np.broadcast_shapes)
+def broadcast_shapes(*args: object) -> Any:
+    """Return the shape to which shapes are broadcast."""
+    shapes = [tuple(map(to_dim, s if isinstance(s, (tuple, list)) else (s,))) for s in args]
+    return tuple(map(as_operand, broadcast_dims(shapes)))
+
+
+@captures(np.iterable)
+def iterable(y: object) -> bool:
+    """Return whether an array has axes."""
+    return bool(as_tracer(y).dims) if isinstance(y, TracedOperand) else np.iterable(y)
+
+
+@captures(np.i0)
+def i0(x: object) -> Any:
+    """Return the modified Bessel function of order 0."""
+    given = as_tracer(x)
+    if given.dtype.kind == "c":
+        raise TypeError("i0 not supported for complex values")
+    return apply("i0", cast(given, given.dtype if given.dtype.kind == "f" else np.float64))

@@ -1,0 +1,209 @@
+"""Functions of matrices, polar factors, and matrices made of vectors, as in `scipy.linalg`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.factors import double, single_again
+from tracejit.numpy_api.finite import checks_finite
+from tracejit.numpy_api.linalg import of_wide
+from tracejit.numpy_api.matrices import expm, toeplitz
+from tracejit.numpy_api.matrix_equations import logarithm_of
+from tracejit.ops.calls import stop_gradient
+from tracejit.ops.implicit import implied
+from tracejit.ops.linalg import adjoint
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import scipy_captures
+from tracejit.trace.values.equations import as_operand, cast
+from tracejit.trace.values.known_numbers import need_int
+from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.tracer import Tracer
+
+__all__: list[str] = []
+
+
+# --- trigonometric and other functions ------------------------------------------------------------
+
+
+def _circular(a: Tracer) -> tuple[Any, Any]:
+    """Return the cosine and the sine of a matrix."""
+    turned: Any = expm(1j * a)
+    if a.dtype.kind != "c":
+        return np.real(turned), np.imag(turned)
+    back: Any = expm(-1j * a)
+    return 0.5 * (turned + back), -0.5j * (turned - back)
+
+
+def _hyperbolic(a: Tracer) -> tuple[Any, Any]:
+    grows: Any = expm(a)
+    falls: Any = expm(-a)
+    return 0.5 * (grows + falls), 0.5 * (grows - falls)
+
+
+def _of_pair(pair: Callable[[Tracer], tuple[Any, Any]],
+             of: Callable[..., Any]) -> Callable[..., Any]:
+    def capture(A: object) -> Any:
+        return single_again(of(*pair(double(A, square=True))), A)
+
+    return capture
+
+
+def fractional_matrix_power(A: object, t: object) -> Any:
+    """Return a power of a matrix."""
+    if not isinstance(t, TracedOperand) and int(t) == t:  # type: ignore[call-overload]
+        return np.linalg.matrix_power(as_tracer(A), int(t))  # type: ignore[call-overload]
+    x = double(A, square=True)
+    if len(x.dims) != 2:
+        raise refuse("scipy.linalg.fractional_matrix_power of a stack cannot be captured",
+                     "Use a loop")
+    log: Any = logarithm_of(x)
+    return single_again(expm(log * t), A)
+
+
+def expm_frechet(A: object, E: object, method: None = None, compute_expm: bool = True) -> Any:
+    """Return the exponential of a matrix, and its derivative along another."""
+    a, e = double(A, square=True), double(E, square=True)
+    zero: Any = np.zeros_like(a)
+    above, below = np.concatenate([a, e], axis=1), np.concatenate([zero, a], axis=1)
+    whole: Any = expm(np.concatenate([above, below], axis=0))
+    n = as_operand(a.dims[0])
+    return (whole[:n, :n], whole[:n, n:]) if compute_expm else whole[:n, n:]
+
+
+# --- polar factors --------------------------------------------------------------------------------
+
+
+def polar(a: object, side: str = "right") -> Any:
+    """Return an orthogonal and a positive factor, differentiable at equal singular values too."""
+    if side not in ("right", "left"):
+        raise ValueError("`side` must be either 'right' or 'left'")
+    x: Any = double(a)
+    if len(x.dims) != 2:
+        raise ValueError("`a` must be a 2-D array.")
+    right = side == "right"
+    m, n = x.dims
+    few = current().decide((m - n) if right else (n - m), "<", "which factor a polar has")
+    if few or few is None:
+        raise refuse("scipy.linalg.polar of a matrix whose positive factor is singular cannot be "
+                     "captured", "Use the other side")
+    w, s, vh = np.linalg.svd(stop_gradient(x), full_matrices=False)
+    base: Any = adjoint(vh) if right else w
+    found: Any = (base * s) @ adjoint(as_tracer(base))
+    square = adjoint(x) @ x if right else x @ adjoint(x)
+    p: Any = implied("sqrtm", [as_tracer(found)], as_tracer(square))[0]
+    u = adjoint(as_tracer(np.linalg.solve(p, adjoint(x)))) if right else np.linalg.solve(p, x)
+    return single_again(u, a), single_again(p, a)
+
+
+def orthogonal_procrustes(A: object, B: object) -> Any:
+    """Return the rotation that takes one matrix nearest to another, and how far it scales."""
+    product: Any = adjoint(double(B)) @ double(A)
+    u, p = polar(adjoint(as_tracer(product)))
+    return u, np.real(np.trace(p))
+
+
+# --- eigenvalues of bands -------------------------------------------------------------------------
+
+
+def _floats(x: object) -> Any:
+    given = as_tracer(x)
+    return given if given.dtype.kind in "fc" else cast(given, np.float64)
+
+
+def _tridiagonal(d: object, e: object) -> Any:
+    main, beside = _floats(d), _floats(e)
+    return np.diag(main) + np.diag(beside, 1) + np.diag(beside, -1)
+
+
+def eigh_tridiagonal(d: object, e: object, eigvals_only: bool = False, select: str = "a",
+                     select_range: None = None) -> Any:
+    """Return the eigenvalues of a symmetric tridiagonal matrix, as a dense one."""
+    if not eigvals_only or select not in ("a", "all") or select_range is not None:
+        raise refuse("scipy.linalg.eigh_tridiagonal with eigenvectors or select= cannot be "
+                     "captured", "Use np.linalg.eigh of the dense matrix")
+    current().note("the eigenvalues of a band are those of a dense matrix here")
+    return single_again(np.linalg.eigvalsh(_tridiagonal(d, e)), d)
+
+
+def eigvals_banded(a_band: object, lower: bool = False, overwrite_a_band: bool = False,
+                   select: str = "a", select_range: None = None) -> Any:
+    """Return the eigenvalues of a symmetric band, as a dense matrix."""
+    band: Any = double(a_band)
+    if select not in ("a", "all") or select_range is not None or band.dtype.kind == "c":
+        raise refuse("scipy.linalg.eigvals_banded of complex numbers or with select= cannot be "
+                     "captured", "Use np.linalg.eigvalsh of the dense matrix")
+    current().note("the eigenvalues of a band are those of a dense matrix here")
+    count = need_int(band.dims[0], "how many diagonals a band has")
+    n = as_operand(band.dims[1])
+    whole: Any = np.diag(band[0] if lower else band[-1])
+    for k in range(1, count):
+        row = band[k][:n - k] if lower else band[count - 1 - k][k:]
+        whole = whole + np.diag(row, k) + np.diag(row, -k)
+    return single_again(np.linalg.eigvalsh(whole), a_band)
+
+
+# --- matrices of vectors --------------------------------------------------------------------------
+
+
+def companion(a: object) -> Any:
+    """Return the matrix whose eigenvalues are the roots of a polynomial."""
+    c: Any = as_tracer(a)
+    if len(c.dims) != 1:
+        raise refuse("scipy.linalg.companion of a stack cannot be captured", "Use a loop")
+    first = -c[1:] / (1.0 * c[0])
+    n = as_operand(c.dims[0]) - 1
+    below: Any = np.eye(n, dtype=as_tracer(first).dtype)
+    return np.concatenate([first[None, :], below[:n - 1]], axis=0)
+
+
+def khatri_rao(a: np.ndarray, b: np.ndarray) -> Any:
+    """Return the Kronecker products of columns."""
+    x, y = as_tracer(a), as_tracer(b)
+    whole: Any = x[:, None, :] * y[None, :, :]
+    return np.reshape(whole, (x.shape[0] * y.shape[0], x.shape[1]))
+
+
+def fiedler(a: object) -> Any:
+    """Return the distances of numbers."""
+    x: Any = np.atleast_1d(as_tracer(a))
+    if len(x.dims) != 1:
+        raise refuse("scipy.linalg.fiedler of a stack cannot be captured", "Use a loop")
+    return np.abs(x[:, None] - x[None, :])
+
+
+def matmul_toeplitz(c_or_cr: object, x: object) -> Any:
+    """Return the product with a matrix of constant diagonals, as a dense one."""
+    c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
+    given = as_tracer(x)
+    dtype = np.result_type(as_tracer(c).dtype, given.dtype, np.float64)
+    return toeplitz(c, r) @ cast(given, dtype)
+
+
+def solve_circulant(c: object, b: object) -> Any:
+    """Solve a system whose matrix is the circulant of a vector."""
+    first, right = _floats(c), _floats(b)
+    if len(first.dims) != 1 or len(right.dims) not in (1, 2):
+        raise refuse("scipy.linalg.solve_circulant of stacks cannot be captured", "Use a loop")
+    turned: Any = np.fft.fft(first)
+    turned = turned if len(right.dims) == 1 else turned[:, None]
+    found: Any = np.fft.ifft(np.fft.fft(right, axis=0) / turned, axis=0)
+    return found if "c" in (first.dtype.kind, right.dtype.kind) else np.real(found)
+
+
+scipy_captures("scipy.linalg", {name: of_wide(name, function) for name, function in {
+    "cosm": _of_pair(_circular, lambda c, s: c), "sinm": _of_pair(_circular, lambda c, s: s),
+    "tanm": _of_pair(_circular, np.linalg.solve),
+    "coshm": _of_pair(_hyperbolic, lambda c, s: c), "sinhm": _of_pair(_hyperbolic, lambda c, s: s),
+    "tanhm": _of_pair(_hyperbolic, np.linalg.solve),
+    "fractional_matrix_power": fractional_matrix_power}.items()})
+scipy_captures("scipy.linalg", {
+    "expm_frechet": checks_finite(expm_frechet), "polar": checks_finite(polar),
+    "orthogonal_procrustes": checks_finite(orthogonal_procrustes),
+    "eigh_tridiagonal": checks_finite(eigh_tridiagonal),
+    "eigvals_banded": checks_finite(eigvals_banded), "companion": companion,
+    "khatri_rao": khatri_rao, "fiedler": fiedler, "matmul_toeplitz": checks_finite(matmul_toeplitz),
+    "solve_circulant": solve_circulant})
