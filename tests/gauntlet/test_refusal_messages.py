@@ -47,7 +47,7 @@ t = scipy.stats.t
 Case = tuple[Callable[..., Any], tuple[Any, ...], str]
 FOUND: dict[str, Case] = {
     "t.entropy": (lambda x: t.entropy(x), (B,), "scipy.stats.t.entropy"),
-    "stats.pearsonr": (lambda x: scipy.stats.pearsonr(x, B)[0], (B,), "scipy.stats.pearsonr"),
+    "stats.kendalltau": (lambda x: scipy.stats.kendalltau(x, B)[0], (B,), "scipy.stats.kendalltau"),
     "solve_ivp": (lambda k: scipy.integrate.solve_ivp(lambda t, y: -k * y, (0.0, 1.0), [1.0]).y,
                   (2.0,), "scipy.integrate.solve_ivp"),
     "sparse @": (lambda x: SPARSE @ x, (B,), "`@` of a scipy.sparse.csr_matrix"),

@@ -80,8 +80,12 @@ def lexsort(keys: object, axis: int = -1) -> Any:
     if not columns:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
     order: Any = None
-    for key in map(as_tracer, columns):
-        column: Any = key
+    traced: list[Any] = [as_tracer(key) for key in columns]
+    for key in traced[1:]:
+        if len(key.dims) != len(traced[0].dims) or not all(
+                map(same_dim, key.dims, traced[0].dims)):
+            raise ValueError("all keys need to be the same shape")
+    for column in traced:
         moved = column if order is None else np.take_along_axis(column, order, axis)
         new = argsort(moved, axis)
         order = new if order is None else np.take_along_axis(order, new, axis)

@@ -192,7 +192,11 @@ def _part(op: str, x: Tracer) -> Tracer:
 def imag(x: object) -> Any:
     """Return the imaginary part."""
     x = as_tracer(x)
-    return _part("imag", x) if x.dtype.kind == "c" else np.zeros_like(x)
+    if x.dtype.kind == "c":
+        return _part("imag", x)
+    result: Any = np.zeros_like(x)
+    result.cell.constant = "writing to the imaginary part of real numbers"
+    return result
 
 
 @captures(np.angle)

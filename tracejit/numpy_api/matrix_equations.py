@@ -12,7 +12,11 @@ from tracejit.numpy_api.factors import double, is_less, single_again
 from tracejit.numpy_api.finite import checks_finite
 from tracejit.numpy_api.linalg import of_wide, require_square
 from tracejit.numpy_api.matrices import toeplitz
-from tracejit.numpy_api.plainly import triangular_logarithm, triangular_root
+from tracejit.numpy_api.plainly import (
+    require_positive_band,
+    triangular_logarithm,
+    triangular_root,
+)
 from tracejit.numpy_api.stacks import over_stacks
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.implicit import RULES, Rule, assured, factored, implied
@@ -22,6 +26,7 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import apply, cast, same_dim
+from tracejit.trace.values.python_numbers import on_trial
 from tracejit.trace.values.tracer import Tracer
 
 __all__: list[str] = []
@@ -178,6 +183,7 @@ def solveh_banded(ab: object, b: object, lower: bool = False) -> Any:
         diagonal = np.real(diagonal).astype(given.dtype)
     band = np.stack([*(above for above, _ in sides[::-1]), diagonal,
                      *(below for _, below in sides)])
+    call_function(require_positive_band, (on_trial(band[count:]),), {})
     return single_again(solve_banded((count, count), band, b), ab, b)
 
 

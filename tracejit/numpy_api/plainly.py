@@ -8,7 +8,7 @@ import numpy as np
 
 __all__ = ["accumulated", "along_axis", "changed_at", "folded", "folded_between",
            "matrix_exponential", "order_of_swaps", "over_axes", "polynomial_of_roots",
-           "triangular_logarithm", "triangular_root", "vectorized"]
+           "require_positive_band", "triangular_logarithm", "triangular_root", "vectorized"]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 GAUSS_LEGENDRE = tuple(map(float, 0.5 * _NODES + 0.5)), tuple(map(float, 0.5 * _WEIGHTS))
@@ -195,3 +195,18 @@ def doubled(a: np.ndarray, g: np.ndarray, h: np.ndarray) -> np.ndarray:
         h = h + 0.5 * (more + more.T)
         change, count = np.max(np.abs(more)), count + 1
     return h
+
+
+def require_positive_band(band: np.ndarray) -> None:
+    """Raise an error where a matrix, given by its diagonal and those below, is not positive."""
+    width, n = len(band) - 1, band.shape[1]
+    left = np.zeros((width + 1, n + width), band.dtype)
+    left[:, :n] = band
+    for j in range(n):
+        pivot = left[0, j].real
+        if not pivot > 0.0:
+            raise np.linalg.LinAlgError(f"{j + 1}th leading minor not positive definite")
+        for k in range(1, width + 1):
+            factor = np.conj(left[k, j]) / pivot
+            for m in range(k, width + 1):
+                left[m - k, j + k] -= left[m, j] * factor

@@ -16,6 +16,21 @@ from tracejit.runtime.stages import Traced
 __all__ = ["Interpreted"]
 
 
+def _apart(results: Sequence[Any], values: Sequence[object]) -> list[Any]:
+    """Return results in memory of their own, as compiled code leaves them.
+
+    The interpreter hands on an array where a program copies one, and views of it.
+    """
+    found: list[Any] = []
+    others = [x for x in values if isinstance(x, np.ndarray)]
+    for x in results:
+        if isinstance(x, np.ndarray) and any(np.may_share_memory(x, y) for y in others):
+            x = x.copy()
+        found.append(x)
+        others += [x] if isinstance(x, np.ndarray) else []
+    return found
+
+
 class Interpreted:
     """How to run one program in the interpreter."""
 
@@ -43,7 +58,7 @@ class Interpreted:
     def run(self, values: Sequence[object]) -> list[Any]:
         """Run the interpreter; errors of equations come from the user's line, as compiled."""
         try:
-            return list(interpret(self.traced.graph, *values))
+            return _apart(interpret(self.traced.graph, *values), values)
         except tuple(RAISABLE.values()) as e:
             site, kind = getattr(e, "tracejit_site", None), type(e).__name__
             if site is None or RAISABLE.get(kind, np.linalg.LinAlgError) is not type(e):

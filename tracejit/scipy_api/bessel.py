@@ -26,11 +26,17 @@ def _kv(v: np.ndarray, x: np.ndarray) -> Any:
     return np.exp(-x) * apply("kve", v, x)
 
 
+def _finite(name: str) -> Callable[..., Any]:
+    """Return a function that is NaN at infinity, as SciPy's is, where its limit is 0."""
+    return lambda *operands: np.where(np.isinf(operands[-1]), np.nan, apply(name, *operands))
+
+
 _OF_ORDERS: dict[str, Callable[..., Any]] = {
-    "jv": lambda v, x: apply("jv", v, x), "yv": lambda v, x: apply("yv", v, x),
-    "ive": lambda v, x: apply("ive", v, x), "kve": lambda v, x: apply("kve", v, x),
-    "yn": lambda v, x: apply("yv", v, x), "kn": _kv, "iv": _iv, "kv": _kv}
+    "jv": _finite("jv"), "yv": _finite("yv"), "ive": _finite("ive"), "kve": _finite("kve"),
+    "yn": lambda v, x: _finite("yv")(np.trunc(v), x), "kn": lambda v, x: _kv(np.trunc(v), x),
+    "iv": _iv, "kv": _kv}
 _OF_NUMBERS: dict[str, Callable[..., Any]] = {
+    **{name: _finite(name) for name in ("j0", "j1", "y0", "y1")},
     "k0": lambda x: _kv(_order(0), x), "k1": lambda x: _kv(_order(1), x),
     "k0e": lambda x: apply("kve", _order(0), x), "k1e": lambda x: apply("kve", _order(1), x)}
 

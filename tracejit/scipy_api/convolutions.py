@@ -276,8 +276,17 @@ def uniform_filter1d(input: object, size: int, axis: int = -1, output: None = No
                      "Leave them out")
     if n < 1:
         raise RuntimeError("incorrect filter size")
-    return correlated(as_tracer(input), as_tracer(np.ones(n)), axis, mode, cval, n // 2,
-                      n - 1 - n // 2, n)
+    x: Any = as_tracer(input)
+    ends = axis, mode, cval, n // 2, n - 1 - n // 2
+    result = correlated(x, as_tracer(np.ones(n)), *ends, n)
+    if x.dtype.kind not in "fc":
+        return result
+    first = np.zeros(n)
+    first[0] = 1.0  # SciPy moves a sum along: what left it is in it still if it is not finite
+    whether: Any = np.where(np.isfinite(x), 0.0, 1.0)
+    left: Any = correlated(whether, as_tracer(first), axis, mode,
+                           np.where(np.isfinite(cval), 0.0, 1.0), *ends[3:])
+    return np.where(np.cumsum(left, axis=axis) - left > 0.0, np.nan, result)
 
 
 scipy_captures("scipy.signal", {

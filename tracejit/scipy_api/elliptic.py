@@ -52,9 +52,13 @@ def _agm(a: np.ndarray, b: np.ndarray) -> Any:
     return np.where(valid, np.where(a < 0.0, -x, x), edge)
 
 
-def _rf(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
+_FAR = 18
+"""How many duplications bring together arguments that are as far apart as numbers can be."""
+
+
+def _rf(x: np.ndarray, y: np.ndarray, z: np.ndarray, steps: int = 7) -> Any:
     """Return Carlson's R_F."""
-    for _ in range(7):
+    for _ in range(steps):
         s, t, u = np.sqrt(x), np.sqrt(y), np.sqrt(z)
         shift = s * t + t * u + u * s
         x, y, z = 0.25 * (x + shift), 0.25 * (y + shift), 0.25 * (z + shift)
@@ -66,10 +70,10 @@ def _rf(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
             - 5.0 * e2 ** 3 / 208.0 + 3.0 * e3 * e3 / 104.0 + e2 * e2 * e3 / 16.0) / np.sqrt(mean)
 
 
-def _rd(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
+def _rd(x: np.ndarray, y: np.ndarray, z: np.ndarray, steps: int = 8) -> Any:
     """Return Carlson's R_D."""
     total, factor = 0.0 * x, 1.0
-    for _ in range(8):
+    for _ in range(steps):
         s, t, u = np.sqrt(x), np.sqrt(y), np.sqrt(z)
         shift = s * t + t * u + u * s
         total = total + factor / (u * (z + shift))
@@ -94,7 +98,7 @@ def _incomplete(first: bool) -> Callable[..., Any]:
         rest = angle - turns * math.pi
         s = np.sin(rest)
         c = np.cos(rest)
-        below = 1.0 - m * s * s
+        below = c * c + (1.0 - m) * s * s
         one: Any = cast(1.0, np.float64)
         valid = below >= 0.0
         root = np.where(valid, below, 1.0)
@@ -110,9 +114,17 @@ def _incomplete(first: bool) -> Callable[..., Any]:
 
 
 def _carlson(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a symmetric integral with SciPy's values at zeros and infinity."""
+
     def capture(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
-        valid = (x >= 0.0) & (y >= 0.0) & (z > 0.0)
-        return np.where(valid, function(*(np.where(valid, v, 1.0) for v in (x, y, z))), np.nan)
+        valid = (x >= 0.0) & (y >= 0.0) & (z >= 0.0)
+        far = (x == np.inf) | (y == np.inf) | (z == np.inf)
+        pole = ~far & ((z == 0.0) & ((x == 0.0) | (y == 0.0)) | (x == 0.0) & (y == 0.0))
+        if function is _rd:
+            pole = pole | (z == 0.0)
+        inside = valid & ~pole & ~far
+        found = function(*(np.where(inside, v, 1.0) for v in (x, y, z)), _FAR)
+        return np.where(inside, found, np.where(valid, np.where(pole, np.inf, 0.0), np.nan))
 
     return capture
 

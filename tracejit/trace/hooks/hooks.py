@@ -10,7 +10,6 @@ from contextlib import AbstractContextManager, contextmanager
 from types import FunctionType
 from typing import Any
 
-from tracejit.errors import RAISABLE
 from tracejit.trace.containers.choices import first_choice, learn, narrowed, replaced, the_one
 from tracejit.trace.containers.places import (
     UNSET,
@@ -45,6 +44,7 @@ from tracejit.trace.python.list_functions import unpacked
 from tracejit.trace.python.managed import ENDS_CAPTURES, Managed
 from tracejit.trace.python.operations import binary, inplace, unary
 from tracejit.trace.python.pooled import DataList
+from tracejit.trace.regions.attempts import is_raisable
 from tracejit.trace.regions.choosing import refuse_new_axes, with_plain
 from tracejit.trace.regions.draws import drawing_nothing
 from tracejit.trace.regions.raising import BranchRaised, text_of
@@ -376,7 +376,7 @@ class Hooks(RecursionHooks, TryHooks):
         if isinstance(error, type) or not shown:
             plain = error() if isinstance(error, type) else error
             ABOVE.diverted(False, kind, text, (), plain)
-        if RAISABLE.get(kind.__name__) is not kind:
+        if not is_raisable(kind):
             raise refuse(f"raising {kind.__name__} depends on data, and only built-in exceptions "
                          "can be raised by compiled code", "Raise a ValueError, say")
         _emit_check(False, kind, text, shown)

@@ -18,6 +18,7 @@ from tracejit.trace.lists.iterables import Iterated, TracedIterable, as_now, cou
 from tracejit.trace.python import list_functions, list_making
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.python.iterating import iterate, mapping_of
+from tracejit.trace.python.kinds_of_values import type_of
 from tracejit.trace.python.number_functions import require_scalar, to_bool
 from tracejit.trace.python.operations import binary
 from tracejit.trace.python.special_methods import special_method
@@ -61,6 +62,8 @@ def fsum_of(iterable: object) -> Any:
     for x in items:
         if isinstance(x, Tracer):
             require_scalar(x)
+        if issubclass(type_of(x), (complex, np.complexfloating)):
+            raise TypeError("must be real number, not complex")
     floats = [strong(cast(x, np.float64)) for x in items]
     for x in floats:
         new = total + x

@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from tracejit.errors import RAISABLE, TracejitError
 from tracejit.trace.containers.choices import learn
 from tracejit.trace.containers.places import HiddenPlace, NamePlace
@@ -120,7 +122,7 @@ def classes(caught: object) -> Iterator[type]:
 
 def is_raisable(kind: type[BaseException]) -> bool:
     """Return whether compiled code can raise an error."""
-    return RAISABLE.get(kind.__name__) is kind or kind.__name__ == "LinAlgError"
+    return RAISABLE.get(kind.__name__) is kind or kind is np.linalg.LinAlgError
 
 
 def _catching(kind: type[BaseException], attempts: Sequence[Attempt | None]) -> Attempt | None:
