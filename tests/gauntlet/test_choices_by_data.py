@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from oracles import outcome
 
 import tracejit
 
@@ -516,3 +517,65 @@ def test_a_key_that_is_not_in_the_table_raises(compiled: bool) -> None:
         assert tracejit.jit(f)(np.array([0.25, 1.0])) == np.cos(1.0)
         with pytest.raises(KeyError):
             tracejit.jit(f)(np.array([0.15, 1.0]))
+
+
+def swapped_tuples(x):
+    items = [(x[0], 1.0), (x[1], 2.0), (x[2], 3.0)]
+    a, b = items[int(x[3])], items[int(x[4])]
+    if x[5] > 0.5:
+        a, b = b, a
+    return a[0] * 10 + a[1] + 100 * b[0] + 1000 * b[1]
+
+
+def the_best_of_some_tuples(x):
+    items = [(x[0], 1.0), (x[1], 2.0), (x[2], 3.0)]
+    best = items[0]
+    for v in x[3:]:
+        a = items[int(2 * v) % 3]
+        if a[0] * x[5] < best[0] * x[4]:
+            best = a
+    return best[0] * 10 + best[1]
+
+
+def arrays_or_none(x):
+    items = [x[:2], x[1:3] * 2, None]
+    a, b = items[int(x[3])], items[int(x[4])]
+    if x[5] > 0.5:
+        a, b = b, a
+    return (0.5 if a is None else np.sum(a)) + (0.25 if b is None else 10 * np.sum(b))
+
+
+@pytest.mark.parametrize("f", [swapped_tuples, the_best_of_some_tuples, arrays_or_none])
+def test_items_of_one_kind_are_told_apart(f: Program) -> None:
+    """Which of some tuples that are alike a name has is merged by its numbers."""
+    with tracejit.config(disable_jit=True):
+        compiled = tracejit.jit(f)
+        for i in range(3):
+            for k in range(3):
+                for last in (0.0, 1.0):
+                    x = np.array([0.3, 0.2, 0.7, i, k, last])
+                    np.testing.assert_allclose(compiled(x), f(x), rtol=1e-13)
+
+
+class HasDefault:
+    own = None
+
+    def __init__(self, v):
+        self.v = v
+
+
+def test_none_of_a_class_is_a_guard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An attribute that is None in the class is there, whatever an object sets."""
+    def f(x):
+        a, b = HasDefault(x[0]), HasDefault(x[1])
+        a.own = x[1]
+        return a.own * a.v + (b.v if b.own is None else b.own)
+
+    x = np.array([1.5, 2.5])
+    with tracejit.config(disable_jit=True):
+        compiled = tracejit.jit(f)
+        assert compiled(x) == f(x)
+        monkeypatch.setattr(HasDefault, "own", 4.0)
+        assert compiled(x) == f(x)
+        monkeypatch.delattr(HasDefault, "own")
+        assert isinstance(outcome(compiled, x), AttributeError)

@@ -29,12 +29,13 @@ from tracejit.trace.containers.references import Reference
 from tracejit.trace.containers.runs import Run, holds_runs
 from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current
+from tracejit.trace.ground.restarts import Unroll
 from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.upward import above
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
-__all__ = ["MANY_OPTIONS", "Tags", "can_be_chosen", "described", "first_choice", "is_one_of",
-           "known_tags", "learn", "matching", "narrowed", "note_composed", "note_negated",
+__all__ = ["MANY_OPTIONS", "Tags", "can_be_chosen", "described", "first_choice", "has_alike",
+           "is_one_of", "known_tags", "learn", "matching", "narrowed", "note_composed", "note_negated",
            "options_of", "possible", "rank_of", "refuse_choice", "renumbered", "replaced",
            "same_rank", "shaped", "the_one"]
 
@@ -235,6 +236,22 @@ def matching(options: Sequence[object], x: object,
     return next((k for k, o in enumerate(options) if _are_alike(o, x, same_leaf)), None)
 
 
+def has_alike(options: Sequence[object]) -> bool:
+    """Return whether two things are of one structure, so that a merged one can stand for both."""
+    return any(matching(options[:k], x, _can_be_one) is not None for k, x in enumerate(options))
+
+
+def _has_numbers(x: object) -> bool:
+    parts = children(x)
+    return is_number(x) if parts is None else any(map(_has_numbers, parts))
+
+
+def _can_be_one(x: object, y: object) -> bool:
+    if is_number(x) or is_number(y):
+        return same_rank(x, y)
+    return x is y
+
+
 def _are_alike(o: object, x: object, same_leaf: Callable[[object, object], bool]) -> bool:
     if isinstance(o, Choice) or isinstance(x, Choice):
         return False
@@ -275,7 +292,10 @@ def shaped(guess: object, x: object, same_leaf: Callable[[object, object], bool]
         numbers = []
         for o in options_of(x):
             k = matching(guess.options, o, same_leaf)
-            assert k is not None
+            if k is None:
+                raise Unroll("a name holds more kinds of things than before")
+            if k in numbers and _has_numbers(o):
+                raise Unroll("data chooses between things that are alike")
             options[k] = shaped(guess.options[k], o, same_leaf, emits)
             numbers.append(k)
         tag = renumbered(x.tag, numbers) if isinstance(x, Choice) and emits else (

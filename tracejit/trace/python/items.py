@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import dim_values
-from tracejit.trace.containers.choices import MANY_OPTIONS, can_be_chosen
+from tracejit.trace.containers.choices import MANY_OPTIONS, can_be_chosen, has_alike
 from tracejit.trace.containers.places import Choice, MaybeUnset, is_number, present
 from tracejit.trace.containers.references import Reference, note_put
 from tracejit.trace.containers.runs import has_runs, holds_runs, is_index
@@ -26,7 +26,7 @@ from tracejit.trace.python import list_items
 from tracejit.trace.python.instances import made_list
 from tracejit.trace.python.kinds_of_values import holds_traced
 from tracejit.trace.python.special_methods import is_plain, note_lookup, special_method
-from tracejit.trace.regions.choosing import content_or
+from tracejit.trace.regions.choosing import content_or, for_each
 from tracejit.trace.state.changes import CONTAINERS, before_change, call_watched, note_made
 from tracejit.trace.state.running import watched
 from tracejit.trace.values.equations import cast, lift
@@ -142,15 +142,19 @@ def _chooses_by_data(container: object, key: object) -> bool:
     return not all(map(is_number, container)) and all(map(can_be_chosen, container))
 
 
-def _chosen_item(container: list[object] | tuple[object, ...], key: object) -> Choice:
-    """Return the item of a list or tuple of which data decides which one it is."""
+def _chosen_item(container: list[object] | tuple[object, ...], key: object) -> Any:
+    """Return the item of a list or tuple of which data decides which one it is.
+
+    The things of a choice are of different kinds: those of one kind are merged.
+    """
     n = len(container)
     items = tuple([get_item(container, k) for k in range(n)])
     tag: Any = cast(lift(key), np.dtype(np.int64))
     ABOVE.require(np.logical_and(tag >= -n, tag < n), IndexError,
                   f"{type(container).__name__} index out of range")
     tag = np.where(tag < 0, tag + n, tag)
-    return Choice(tag, items, "", describe_line(find_site()))
+    found = Choice(tag, items, "", describe_line(find_site()))
+    return for_each(found, lambda x: x) if has_alike(items) else found
 
 
 def _is_table(container: object, key: object) -> bool:

@@ -282,6 +282,9 @@ class Merger:
             if k is None:
                 k = len(columns)
                 columns.append([UNSET, o])
+            elif columns[k][1] is not UNSET and columns[k][1] is not o:
+                problems.append((x, y))
+                return lambda: None
             columns[k][1] = o
             numbers.append(k)
         if len(columns) > MANY_OPTIONS:
