@@ -93,7 +93,7 @@ MOST_ANY = {
     "tracejit.ops": 45, "tracejit.passes": 5, "tracejit.program": 25, "tracejit.program.cuda": 15,
     "tracejit.runtime": 25, "tracejit.scipy_api": 15, "tracejit.tape": 50, "tracejit.trace": 15,
     "tracejit.trace.containers": 15, "tracejit.trace.ground": 35, "tracejit.trace.hooks": 35,
-    "tracejit.trace.lists": 60, "tracejit.trace.python": 155, "tracejit.trace.regions": 50,
+    "tracejit.trace.lists": 66, "tracejit.trace.python": 160, "tracejit.trace.regions": 50,
     "tracejit.trace.state": 35, "tracejit.trace.syntax": 5, "tracejit.trace.values": 60,
     "tracejit.transforms": 45,
 }

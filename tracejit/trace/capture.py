@@ -66,6 +66,10 @@ def _learn_of_refusal(found: Findings, e: Refusal, trace: Trace) -> None:
         found.pooled.update((site, site) for site in sites)
         found.forget_numbers()
         found.refused = found.refused or e
+    elif trace.made_classes.keys() - found.pool_facts.classes:
+        found.pool_facts.classes.update(trace.made_classes)
+        found.forget_numbers()
+        found.refused = found.refused or e
     elif trace.undecided and not found.decides_layouts:
         found.decides_layouts = True
     elif found.functions_as_loops:  # it may end before long by what the capture knows
@@ -73,7 +77,8 @@ def _learn_of_refusal(found: Findings, e: Refusal, trace: Trace) -> None:
         found.functions_as_loops = set()
         found.forget_numbers()
     else:
-        first = found.refused if isinstance(e, StandInRefused) and not found.pooled else None
+        first = found.refused if isinstance(e, StandInRefused) and not (
+            trace.has_pools) else None
         raise found.no_loop or first or e from None
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from tracejit.errors import Refusal
 from tracejit.ir.core import Atom, Literal, Value
+from tracejit.trace.containers.numbered import Numbered, ObjectReference
 from tracejit.trace.containers.places import (
     ABSENT,
     Choice,
@@ -25,7 +26,6 @@ from tracejit.trace.containers.places import (
     same_node,
 )
 from tracejit.trace.containers.records import is_open
-from tracejit.trace.containers.references import Reference
 from tracejit.trace.containers.runs import Run, holds_runs
 from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current
@@ -205,7 +205,8 @@ def described(x: object) -> str:
     name = getattr(x, "__name__", None)
     if callable(x) and isinstance(name, str):
         return f"the function {name}" if not isinstance(x, type) else f"the class {name}"
-    kind = (list if isinstance(x, Run) else x.kind if isinstance(x, StandIn) else type(x)).__name__
+    kind = (list if isinstance(x, Run) else x.kind if isinstance(x, StandIn) else
+            x.stands_for if isinstance(x, ObjectReference) else type(x)).__name__
     return f"{'an' if kind[0] in 'aeiouAEIOU' else 'a'} {kind}"
 
 
@@ -218,7 +219,7 @@ def can_be_chosen(x: object) -> bool:
     """Return whether a content may be one of the things of a choice."""
     if isinstance(x, (list, dict)) and holds_runs(x):
         return False
-    if isinstance(x, Reference):
+    if isinstance(x, Numbered):
         return True
     parts = children(x)
     if isinstance(x, Choice):

@@ -14,6 +14,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tracejit.trace.containers.links import Nullable, same_link
+from tracejit.trace.containers.numbered import Numbered, ObjectReference
 from tracejit.trace.containers.records import is_alike, is_open, items_of_record, opened
 from tracejit.trace.containers.references import Reference, require_one, require_reference
 from tracejit.trace.containers.runs import Stored
@@ -338,7 +340,7 @@ def children(x: object, like: object = None) -> Iterator[Any] | None:
         return iter((x.tag, *x.options))
     if isinstance(x, Stored):
         return iter((x.data,))
-    if isinstance(x, Reference):
+    if isinstance(x, Numbered):
         return iter((x._number,))
     return items_of_record(x, like)
 
@@ -354,7 +356,7 @@ def rebuild(x: Any, items: list[Any]) -> Any:
         return Choice(items[0], tuple(items[1:]), x.name, x.where)
     if isinstance(x, Stored):
         return x.like(items[0], shared=x.shared)
-    if isinstance(x, Reference):
+    if isinstance(x, Numbered):
         return x.numbered(items[0])
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         return type(x)(*items)
@@ -375,6 +377,8 @@ def map_content(fn: Callable[..., object], x: object, *others: object) -> Any:
 def same_node(a: Any, b: Any) -> bool:
     """Return whether two inner nodes are of one type and have as many items, or the same keys."""
     require_reference(a, b)
+    if isinstance(a, Nullable) or isinstance(b, Nullable):
+        return same_link(a, b)
     if type(a) is not type(b) or (isinstance(a, dict) and list(a) != list(b)):
         return False
     if isinstance(a, Stored):
@@ -382,6 +386,8 @@ def same_node(a: Any, b: Any) -> bool:
     if isinstance(a, Reference):
         require_one(a, b)
         return True
+    if isinstance(a, ObjectReference):
+        return a._pool is b._pool
     if isinstance(a, Choice):
         return len(a.options) == len(b.options)
     if is_open(a) or is_open(b):

@@ -11,7 +11,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from tracejit.trace.containers.runs import Run, place_in_code
+from tracejit.trace.containers.numbered import Numbered
+from tracejit.trace.containers.runs import Run
 from tracejit.trace.containers.stand_ins import StandIn, StandInRefused
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import NeedOnePool
@@ -24,11 +25,8 @@ Site = tuple[Any, ...]
 """Where in the code a list is made: the lines of the calls, and which expression it is."""
 
 
-class Reference(StandIn):
+class Reference(Numbered, StandIn):
     """A list of a pool, by its number."""
-
-    _pool: Any
-    _number: Any
 
     @property
     def shown(self) -> list[Any]:
@@ -41,12 +39,6 @@ class Reference(StandIn):
         return StandInRefused(str(refuse(
             f"{what} of a list in another container, where data decides which one it is",
             "Use its items by `for`, `in`, len() and its methods; return what is made of them")))
-
-    def numbered(self, number: object) -> Reference:
-        """Return the list of the same pool that has a number."""
-        made = object.__new__(type(self))
-        made._pool, made._number = self._pool, number
-        return made
 
 
 def require_one(a: Reference, b: Reference) -> None:
@@ -69,12 +61,19 @@ def require_reference(a: object, b: object) -> None:
 
 
 def site_in_code() -> Site:
-    """Return which expression of captured code is evaluated, the same in every attempt."""
+    """Return which expression of captured code is evaluated, the same in every attempt.
+
+    Of a function that calls itself the innermost call counts: there are as many as data says.
+    """
     frame: Any = sys._getframe(1)
-    while frame is not None and rewritten_source(frame.f_code) is None:
+    at: Site = ()
+    found: dict[int, Site] = {}
+    while frame is not None:
+        if (source := rewritten_source(frame.f_code)) is not None:
+            at = at or (frame.f_code.co_name, frame.f_lasti)
+            found.setdefault(id(source.code), (frame.f_code.co_filename, frame.f_lineno))
         frame = frame.f_back
-    at = () if frame is None else (frame.f_code.co_name, frame.f_lasti)
-    return (*place_in_code(), *at)
+    return (*found.values(), *at)
 
 
 def pool_site(site: Site) -> Site | None:

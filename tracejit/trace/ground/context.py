@@ -15,6 +15,7 @@ from tracejit.ir.builder import Builder
 from tracejit.ir.core import Site, Value
 from tracejit.ir.dims import Dim, bare_value, dim_values, evaluate, substitute
 from tracejit.trace.ground.active import CAPTURES, is_tracing
+from tracejit.trace.ground.pool_facts import PoolFacts
 from tracejit.trace.ground.public_names import called
 from tracejit.trace.ground.source import (
     describe_line,
@@ -344,6 +345,12 @@ class Trace:
     """The values that are indices of lists of pools, of which ranges are taken to say so."""
     pools: dict[Any, Any] = field(default_factory=dict)
     """The pools, by the place that stands for all of theirs and the region around."""
+    pool_facts: PoolFacts = field(default_factory=PoolFacts)
+    """What attempts before this one have found out about pools."""
+    made_classes: dict[type, None] = field(default_factory=dict)
+    """The users' classes of which captured code made objects that may be in pools."""
+    link_keys: dict[int, Any] = field(default_factory=dict)
+    """The lists of pools, by their ids: under which key `PoolFacts.links` knows them."""
     carried: set[Value] = field(default_factory=set)
     """Indices and carried ints of the loops being traced."""
     guards: list[SizeGuard] = field(default_factory=list)
@@ -378,6 +385,11 @@ class Trace:
     """The names that matter where the present branch, loop or body of a `try` ends."""
     shown: list[Any] | None = None
     """While the message of an error that depends on data is made: the numbers it shows."""
+
+    @property
+    def has_pools(self) -> bool:
+        """Return whether lists or objects that captured code makes may be in pools."""
+        return bool(self.pooled or self.pool_facts.classes)
 
     # --- regions --------------------------------------------------------------------------------
 

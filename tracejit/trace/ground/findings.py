@@ -9,12 +9,14 @@ from typing import Any
 from tracejit.errors import Refusal, Restart
 from tracejit.trace.ground.context import Trace
 from tracejit.trace.ground.memory import NeedOneArray
+from tracejit.trace.ground.pool_facts import PoolFacts
 from tracejit.trace.ground.restarts import (
     NeedCounting,
     NeedLeast,
     NeedNames,
     NeedOneCopy,
     NeedOnePool,
+    NeedPoolFact,
     NeedStack,
     NeedStatic,
     NeedSteps,
@@ -51,6 +53,7 @@ class Findings:
     keyed_by_data: set[Hashable] = field(default_factory=set)
     pooled: dict[Hashable, Hashable] = field(default_factory=dict)
     counted_pools: set[Hashable] = field(default_factory=set)
+    pool_facts: PoolFacts = field(default_factory=PoolFacts)
     by_steps: set[Hashable] = field(default_factory=set)
     functions_as_loops: set[Hashable] = field(default_factory=set)
     no_loop: Refusal | None = None
@@ -63,6 +66,7 @@ class Findings:
         trace.plain_lists, trace.list_kinds = self.plain_lists, self.list_kinds
         trace.one_copies, trace.keyed_by_data = self.one_copies, self.keyed_by_data
         trace.pooled, trace.counted_pools = self.pooled, self.counted_pools
+        trace.pool_facts = self.pool_facts
         trace.by_steps, trace.functions_as_loops = self.by_steps, self.functions_as_loops
         trace.is_unrolled = self.no_loop is not None
 
@@ -92,6 +96,8 @@ class Findings:
             self.counted_pools.add(need.site)
         elif isinstance(need, NeedOnePool):
             self.pooled[need.other] = need.one
+        elif isinstance(need, NeedPoolFact):
+            return self.pool_facts.learn(need.what, need.one, need.other)
         elif isinstance(need, NeedSteps):
             self.by_steps.add(need.where)
         elif isinstance(need, NeedOneArray):

@@ -9,8 +9,8 @@ from tracejit.errors import Refusal, Restart
 from tracejit.ir.core import Site, Value
 
 __all__ = ["Grows", "NeedCounting", "NeedLeast", "NeedNames", "NeedOneCopy", "NeedOnePool",
-           "NeedStack", "NeedStatic", "NeedSteps", "NotRepeatable", "PlaceInCode",
-           "Relist", "Unroll", "Widens"]
+           "NeedPoolFact", "NeedStack", "NeedStatic", "NeedSteps", "NotRepeatable",
+           "PlaceInCode", "Relist", "Unroll", "Widens"]
 
 
 class NeedStatic(Restart):
@@ -74,6 +74,14 @@ class NeedCounting(Restart):
     def __init__(self, site: Hashable) -> None:
         super().__init__(site)
         self.site = site
+
+
+class NeedPoolFact(Restart):
+    """Something has to be known of a pool from the start: `PoolFacts` says what there is."""
+
+    def __init__(self, what: str, one: Hashable, other: Hashable = None) -> None:
+        super().__init__(what, one, other)
+        self.what, self.one, self.other = what, one, other
 
 
 class NeedOneCopy(Restart):

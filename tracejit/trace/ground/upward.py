@@ -49,6 +49,10 @@ class Above:
     diverted: Callable[..., bool]
     go_on_without_error: Callable[..., None]
     jumps_by: Callable[..., bool]
+    read_attribute: Callable[..., Any]
+    set_attribute: Callable[..., None]
+    compare: Callable[..., Any]
+    thing_of_pool: Callable[..., Any]
 
 
 ABOVE = Above()

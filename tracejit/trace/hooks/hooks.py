@@ -42,6 +42,7 @@ from tracejit.trace.python.items import delete_item, get_item, set_item
 from tracejit.trace.python.iterating import begun, iterate
 from tracejit.trace.python.list_functions import unpacked
 from tracejit.trace.python.managed import ENDS_CAPTURES, Managed
+from tracejit.trace.python.objects import refuse_augmented
 from tracejit.trace.python.operations import binary, inplace, unary
 from tracejit.trace.python.pooled import DataList
 from tracejit.trace.regions.attempts import is_raisable
@@ -287,6 +288,7 @@ class Hooks(RecursionHooks, TryHooks):
     def augment_attr(self, op: str, attribute: tuple[object, str, object], value: object) -> None:
         """Carry out `owner.name op= value`."""
         owner, name, old = attribute
+        refuse_augmented(owner, name, old)
         self.setattr(self.augment(op, old, value), owner, name)
 
     # --- operators ------------------------------------------------------------------------------

@@ -430,7 +430,7 @@ class LoopHooks(GeneratorHooks):
         plain -- gives it of what Python can run over
         part  -- gives the list for one item
         """
-        if not (current().pooled or goes_by_data(iterable)):
+        if not (current().has_pools or goes_by_data(iterable)):
             return plain(iterable)
         return made_list(self._filtered(iterable, part, test or (lambda x: True), "extend"))
 
@@ -438,7 +438,7 @@ class LoopHooks(GeneratorHooks):
                           part: Callable[[object], object],
                           test: Callable[[object], object] | None = None) -> Any:
         """Return the same for whatever function takes it."""
-        if not (current().pooled or goes_by_data(iterable)):
+        if not (current().has_pools or goes_by_data(iterable)):
             return plain(iterable)
         return SeveralGenerated(iterable, plain, part, test, self)
 

@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import Refusal
+from tracejit.trace.containers.choices import options_of
 from tracejit.trace.containers.places import Choice
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.hooks.loop_hooks import LoopHooks
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.python.kinds_of_values import holds_traced
+from tracejit.trace.python.pooled import DataList
+from tracejit.trace.regions.choosing import with_plain
 from tracejit.trace.syntax.recursion import undecorated
 from tracejit.trace.values.equations import emit
 from tracejit.trace.values.tracer import Tracer
@@ -57,7 +60,8 @@ class RecursionHooks(LoopHooks):
     def recurs(self, fn: object, *owner: object) -> None:
         """See to it that a call is one of the function that is running."""
         fn = undecorated(fn)
-        if isinstance(fn, MethodType) and owner and fn.__self__ is owner[0]:
+        if isinstance(fn, MethodType) and owner and any(
+                fn.__self__ is x for x in options_of(owner[0])):
             fn = fn.__func__
         if fn is not current().running[-1][0]:
             raise _refused("a call of another function of this name", "Give it another name")
@@ -72,6 +76,17 @@ class RecursionHooks(LoopHooks):
         if name not in found:
             raise TypeError(f"{fn.__name__}() missing 1 required argument: {name!r}")
         return found[name]
+
+    def starred(self, xs: Any, count: int, k: int) -> Any:
+        """Return one of the arguments by `*`, of which there have to be so many."""
+        if isinstance(xs, Choice):
+            return with_plain(xs, lambda x: self.starred(x, count, k))
+        if xs is None:
+            raise TypeError("argument after * must be an iterable, not NoneType")
+        if not isinstance(xs, tuple) or len(xs) != count:
+            raise _refused("arguments by `*` that are no tuple of as many as there are parameters",
+                           "Write them out")
+        return xs[k]
 
     def keeps(self, key: str, fn: object) -> None:
         """Note a function that is looked up before a call of the recursion, and called after it."""
@@ -101,7 +116,11 @@ class RecursionHooks(LoopHooks):
 
     def indexed(self, xs: object) -> Any:
         """Return how many items there are for a loop that takes them by index."""
-        known = isinstance(xs, (list, tuple, range, np.ndarray)) or (
+        if isinstance(xs, Choice):
+            return with_plain(xs, self.indexed)
+        if xs is None:
+            raise TypeError("'NoneType' object is not iterable")
+        known = isinstance(xs, (list, tuple, range, np.ndarray, DataList)) or (
             isinstance(xs, Tracer) and xs.is_array)
         if not known:
             raise _refused(f"a loop over a {type(xs).__name__}, with a call of the function in it,",

@@ -34,6 +34,8 @@ from tracejit.trace.lists.rows import (
     as_node,
     is_row_of_any_kind,
     is_wide_row,
+    joint_template,
+    known_links,
     note_items,
     places_of,
     same_rows,
@@ -116,6 +118,7 @@ class DataLists:
             if not (isinstance(x, Rows) or is_row_of_any_kind(x) or is_wide_row(x)) or (
                     not same_rows(like, template)):
                 raise Unroll("a list that gets longer as data decides holds different things")
+            template = joint_template(template, like)
             places = x.columns if isinstance(x, Rows) else places_of(x)
             for column, y in zip(columns, places, strict=True):
                 column.append(y)
@@ -123,6 +126,7 @@ class DataLists:
                 kinds = self.kinds[id(container)]
                 for j, y in enumerate(places):
                     kinds[j] = united(kinds.get(j, ()), kinds_of_item(y))
+        self.templates[id(container)] = known_links(template, container)
         return columns
 
     def begin(self) -> None:

@@ -28,7 +28,14 @@ from tracejit.trace.lists.grown import (
     size_value,
 )
 from tracejit.trace.lists.list_runs import is_plain_number
-from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
+from tracejit.trace.lists.rows import (
+    Rows,
+    is_row,
+    joint_template,
+    places_of,
+    same_rows,
+    template_of,
+)
 from tracejit.trace.values.equations import emit, emit_value, lift
 from tracejit.trace.values.mixed import Kinds, number_of, storage, united
 
@@ -72,7 +79,7 @@ def _columns(xs: Any) -> tuple[Any, list[list[Any]]]:
     if not all(is_row(x) and same_rows(x, template) for x in rows):
         raise Unroll("a list that data chooses holds different things")
     places = [x.columns if isinstance(x, Rows) else places_of(x) for x in xs]
-    return template, [list(column) for column in zip(*places, strict=True)]
+    return template_of(rows), [list(column) for column in zip(*places, strict=True)]
 
 
 def form_of(xs: list[Any], arrays: bool = False) -> Form | None:
@@ -105,9 +112,12 @@ def joint_form(*forms: Form | None) -> Form | None:
         if f.shape != first.shape:
             raise Unroll("a list that data chooses holds arrays of different shapes")
     kinds = tuple(united(*places) for places in zip(*(f.kinds for f in known), strict=True))
+    template = first.template
+    for f in known[1:] if template is not None else ():
+        template = joint_template(template, f.template)
     if first.shape and len(kinds[0]) > 1:
         raise Unroll("a list that data chooses holds arrays of different dtypes")
-    found = Form(first.template, kinds, first.shape)
+    found = Form(template, kinds, first.shape)
     return found if found.dtypes else None
 
 

@@ -26,6 +26,7 @@ from tracejit.trace.lists.rows import (
     is_wide_row,
     places_of,
     put_object,
+    require_known_links,
     same_rows,
     take_in,
 )
@@ -449,11 +450,21 @@ class GrownRows(Rows):
 
     def _places(self, x: object) -> list[Any]:
         if isinstance(x, Rows) and same_rows(x.template, self.template):
+            self._require_known_links(x.template)
             return x.columns
         if not (is_row_of_any_kind(x) or is_wide_row(x)) or not same_rows(x, self.template):
             raise Unroll("a list that gets longer as data decides holds different things")
+        self._require_known_links(x)
         put_object(x, self.where)
         return places_of(x)
+
+    def _require_known_links(self, x: object) -> None:
+        """Begin again where a thing of a pool comes into a list that had None alone."""
+        one = self.columns[0]
+        joint = require_known_links(self.template, x, one.container)
+        if joint is not self.template:
+            raise Grows(one.lists.frame, one.container, "a list gets more than None", by_data=True,
+                        template=joint)
 
     def _take_in(self, x: object, place: Dim, before: Whereabouts | None = None) -> None:
         """Note that a list is an item now, or that some are."""

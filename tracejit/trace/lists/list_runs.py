@@ -11,7 +11,7 @@ from tracejit.trace.containers.runs import Run, Stored, array_of, first_run, pla
 from tracejit.trace.ground.dispatch import Changing
 from tracejit.trace.ground.upward import above
 from tracejit.trace.lists.grown import plain_items
-from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
+from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows, template_of
 from tracejit.trace.values.equations import cast, lift
 from tracejit.trace.values.mixed import kinds_of, number_of, storage, united
 from tracejit.trace.values.tracer import Tracer
@@ -50,7 +50,7 @@ def joined_rows(xs: object) -> Rows | None:
     if any(c is None or not c.is_numbers for c in columns):
         return None
     where = next((x.where for x in items if isinstance(x, Run)), ()) or place_in_code()
-    return Rows(columns, likes[0], where)
+    return Rows(columns, template_of(likes), where)
 
 
 def is_plain_number(x: object) -> bool:

@@ -15,7 +15,7 @@ from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.ground.restarts import PlaceInCode
 from tracejit.trace.lists.grown import ByData, plain_items
 from tracejit.trace.lists.list_runs import joined
-from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
+from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows, template_of
 from tracejit.trace.state.changes import known_container, note_made
 from tracejit.trace.values.equations import cast
 from tracejit.trace.values.mixed import kinds_of, storage, united
@@ -95,7 +95,7 @@ def _run_of(xs: object, where: PlaceInCode) -> Run | None:
     if not all(is_row(x) and same_rows(x, rows[0]) for x in rows):
         return None
     columns = [_of_kinds(column, where) for column in columns_of(xs)]
-    return None if any(c is None for c in columns) else Rows(columns, rows[0], where)
+    return None if any(c is None for c in columns) else Rows(columns, template_of(rows), where)
 
 
 def _one_run(xs: object) -> Run:

@@ -8,15 +8,38 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, Protocol
 
-from tracejit.trace.containers.runs import length
+from tracejit.errors import Refusal
+from tracejit.trace.containers.runs import Run, Stored, length, place_in_code
 from tracejit.trace.containers.stand_ins import StandIn
-from tracejit.trace.ground.context import current
-from tracejit.trace.ground.restarts import NeedCounting
-from tracejit.trace.lists.grown import size_value
-from tracejit.trace.values.equations import to_dim
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.restarts import NeedCounting, PlaceInCode, Unroll
+from tracejit.trace.lists.grown import (
+    ByData,
+    as_one_array,
+    hand_over,
+    kinds_of_item,
+    one_shape,
+    plain_items,
+    shape_of_item,
+    size_value,
+)
+from tracejit.trace.lists.rows import (
+    Rows,
+    as_node,
+    is_row,
+    is_wide_row,
+    joint_template,
+    known_links,
+    places_of,
+    same_rows,
+)
+from tracejit.trace.state.changes import known_container
+from tracejit.trace.values.equations import emit_value, to_dim
+from tracejit.trace.values.mixed import storage, united
 from tracejit.trace.values.symbolic_ints import of_dim
 
-__all__ = ["begin_walk", "end_walk", "is_counted", "no_copies", "no_walk", "own_place", "own_size"]
+__all__ = ["begin_walk", "end_walk", "is_counted", "lengthens", "no_copies",
+           "no_walk", "in_one_run", "own_place", "own_size", "place_here"]
 
 class Walked(Protocol):
     """A pool, as loops over its lists know it."""
@@ -40,6 +63,15 @@ def own_place(xs: list[object], k: object) -> Any:
     return of_dim(value.dim)
 
 
+def place_here(xs: list[object], k: object) -> Any:
+    """Return an index of a list that is surely one here, and elsewhere may be none."""
+    if type(k) is int:
+        return k
+    value = emit_value("size", [], {"of": to_dim(k)})
+    current().builder.assume(value, 0, length(xs) - 1)
+    return of_dim(value.dim)
+
+
 def own_size(n: object) -> Any:
     """Return how many items there are, or behind how many something begins."""
     if type(n) is int:
@@ -48,6 +80,55 @@ def own_size(n: object) -> Any:
     if value not in current().builder.ranges:
         current().builder.assume(value, 0, MOST)
     return of_dim(value.dim)
+
+
+def in_one_run(xs: list[Any]) -> None:
+    """Put the items of a list of a pool into one run, in place, arrays and None included."""
+    if not xs or (len(xs) == 1 and isinstance(xs[0], Run)):
+        return
+    known_container(xs, "an object that data chooses", by_data=True)
+    items, where = plain_items(xs), place_in_code()
+    if not any(map(_is_rows, items)):
+        xs[:] = [_stored(items, where)]
+        return
+    likes = [x.template if isinstance(x, Rows) else as_node(x) for x in items]
+    template = likes[0]
+    for x, like in zip(items, likes, strict=True):
+        if not _is_rows(x) or not same_rows(template, like):
+            raise _refused_kinds()
+        template = joint_template(template, like)
+    places = [x.columns if isinstance(x, Rows) else places_of(x) for x in items]
+    columns = [_stored(list(column), where) for column in zip(*places, strict=True)]
+    xs[:] = [Rows(columns, known_links(template, xs), where)]
+
+
+def _is_rows(x: object) -> bool:
+    return isinstance(x, Rows) or is_row(x) or is_wide_row(x)
+
+
+def _refused_kinds() -> Refusal:
+    return refuse("an attribute of objects, or a list, holds things of different kinds, where data "
+                  "decides which one is meant", "Let all of them be of one kind")
+
+
+def _stored(items: list[Any], where: PlaceInCode) -> Stored:
+    try:
+        kinds = united(*map(kinds_of_item, items), current().list_kinds.get(where, ()))
+        shape = one_shape([*map(shape_of_item, items)])
+    except Unroll:
+        raise _refused_kinds() from None
+    for x in items:
+        hand_over(x.data if isinstance(x, Stored) else x)
+    dtype = storage(kinds, ints=True)
+    if dtype is None:
+        raise _refused_kinds()
+    return Stored(as_one_array(items, dtype, shape), 0, kinds, where)
+
+
+def lengthens(xs: list[Any]) -> None:
+    """Have the items of a list of a pool in Logs: it gets more of them, or others."""
+    if not (xs and isinstance(xs[0], ByData)):
+        known_container(xs, "an object that data chooses", by_data=True)
 
 
 # --- loops over a list ----------------------------------------------------------------------------

@@ -8,8 +8,12 @@ from typing import Any, NoReturn, SupportsIndex
 import numpy as np
 
 from tracejit.ir.dims import Dim
+from tracejit.trace.containers.choices import possible
 from tracejit.trace.containers.container_aliases import refuse_joined_change
+from tracejit.trace.containers.links import Nullable, same_link
+from tracejit.trace.containers.numbered import Numbered
 from tracejit.trace.containers.places import (
+    Choice,
     ItemPlace,
     holder_of,
     is_number,
@@ -26,27 +30,131 @@ from tracejit.trace.containers.records import (
     is_tree,
     opened,
 )
-from tracejit.trace.containers.references import Reference
 from tracejit.trace.containers.runs import Run
 from tracejit.trace.ground.context import Frame, current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS
-from tracejit.trace.ground.restarts import PlaceInCode
+from tracejit.trace.ground.restarts import NeedPoolFact, PlaceInCode, Unroll
+from tracejit.trace.ground.source import describe_line, find_site
+from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.state.changes import known_container, note_made
-from tracejit.trace.values.equations import as_operand, emit
+from tracejit.trace.values.equations import as_operand, cast, emit, lift, to_dim
 from tracejit.trace.values.indexing import point_index
 from tracejit.trace.values.symbolic_ints import of_dim
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["Item", "Rows", "Whereabouts", "as_node", "in_list", "is_changeable_row", "is_row",
-           "is_row_of_any_kind", "is_wide_row", "note_items", "places_of", "put_object",
-           "same_rows", "take_in"]
+__all__ = ["Item", "Rows", "Whereabouts", "as_node", "in_list", "is_changeable_row", "is_link",
+           "is_row", "is_row_of_any_kind", "is_wide_row", "joint_template", "known_links",
+           "note_items", "places_of", "put_object", "require_known_links", "same_rows", "take_in",
+           "template_of"]
 
 
 def is_row(x: object) -> bool:
-    """Return whether something is a tuple of numbers, or of such tuples, or a reference."""
-    return isinstance(x, Reference) or (isinstance(x, tuple) and len(x) > 0 and all(
+    """Return whether something is a tuple of numbers, or of such tuples, or a thing of a pool."""
+    return is_link(x) or (isinstance(x, tuple) and len(x) > 0 and all(
         is_row(y) or (is_number(y) and not isinstance(y, np.ndarray)
                       and not (isinstance(y, Tracer) and y.is_array)) for y in x))
+
+
+def is_link(x: object) -> bool:
+    """Return whether something is a thing of a pool, or None or one of such things by data."""
+    if x is None:
+        return bool(current().pool_facts.classes)
+    return isinstance(x, Numbered) or (isinstance(x, Choice) and all(
+        o is None or isinstance(o, Numbered) for o in x.options))
+
+
+def as_link(x: Any) -> Any:
+    """Return what a list has for a thing of a pool, or for None: a link where it may be None."""
+    facts = current().pool_facts
+    if x is None:
+        return Nullable(None, -1)
+    if isinstance(x, Choice):
+        return _link_of_choice(x)
+    if isinstance(x, Nullable):
+        return x
+    x = x.numbered(_plain_int(x._number))
+    return Nullable(x, x._number) if x._pool.site in facts.nullable else x
+
+
+def _plain_int(number: Any) -> Any:
+    return number if type(number) is int else of_dim(to_dim(number))
+
+
+def _link_of_choice(x: Choice) -> Any:
+    """Return the link of None or one of some things of a pool."""
+    left = possible(x)
+    found: Any = None
+    number: Any = None
+    for k in left:
+        link = Nullable(None, -1) if x.options[k] is None else as_link(x.options[k])
+        link = link if isinstance(link, Nullable) else Nullable(link, link._number)
+        if found is None or not same_link(found, link):
+            found = link if found is None else Unroll("a list holds objects of several classes")
+        if isinstance(found, Unroll):
+            raise found
+        found = link if found.of is None else found
+        own = cast(lift(link._number), np.int64)
+        number = own if number is None else np.where(np.equal(x.tag, k), own, number)
+    return Nullable(found.of, _plain_int(number))
+
+
+def unlinked(x: Any) -> Any:
+    """Return an item that was read with the things of pools, or None, for its links."""
+    if isinstance(x, Nullable):
+        return _thing_of(x)
+    if isinstance(x, tuple) and any(isinstance(y, (Nullable, tuple)) for y in x):
+        return rebuild(x, [unlinked(y) for y in x])
+    return x
+
+
+def _thing_of(link: Nullable) -> Any:
+    number = link._number
+    if link.of is None or (type(number) is int and number < 0):
+        return None
+    if type(number) is int:
+        return link.of.numbered(number)
+    value = cast(lift(number), np.int64)
+    tag = cast(np.greater_equal(value, 0), np.int64)
+    # another value, of which a range is known
+    thing = link.of.numbered(_plain_int(np.maximum(value, np.int64(0))))
+    return Choice(tag, (None, thing), "", describe_line(find_site()))
+
+
+def joint_template(a: Any, b: Any) -> Any:
+    """Return a template that knows the pools of links that one of two knows; a if that is it."""
+    b = as_node(b)
+    if isinstance(a, Nullable) and isinstance(b, Nullable):
+        return Nullable(b.of, -1) if a.of is None and b.of is not None else a
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        items = [joint_template(p, q) for p, q in zip(a, b, strict=True)]
+        return a if all(p is q for p, q in zip(a, items, strict=True)) else rebuild(a, items)
+    return a
+
+
+def template_of(likes: Sequence[Any]) -> Any:
+    """Return the template of some rows that are alike."""
+    template = as_node(likes[0])
+    for like in likes[1:]:
+        template = joint_template(template, like)
+    return template
+
+
+def known_links(template: Any, xs: object) -> Any:
+    """Return a template of a pool's list with the pool of its links, if that is known by now."""
+    trace = current()
+    site = trace.pool_facts.links.get(trace.link_keys.get(id(xs)))
+    if not isinstance(template, Nullable) or template.of is not None or site is None:
+        return template
+    return Nullable(ABOVE.thing_of_pool(site), -1)
+
+
+def require_known_links(template: Any, x: object, xs: object) -> Any:
+    """Return a template for an item, too; begin again where the list is to be another one."""
+    joint = joint_template(template, x)
+    key = current().link_keys.get(id(xs))
+    if joint is not template and key is not None:
+        raise NeedPoolFact("links", key, joint._pool.site)
+    return joint
 
 
 def is_changeable_row(x: object) -> bool:
@@ -63,7 +171,7 @@ def is_wide_row(x: object) -> bool:
     """Return whether something is a tuple or object of numbers and arrays, or of such ones."""
     parts = attributes_in(x).values() if is_record(x) else x if isinstance(x, tuple) else ()
     return len(parts) > 0 and (not is_record(x) or is_tree(x)) and all(
-        is_wide_row(y) or (is_number(y) and not isinstance(y, np.ndarray)
+        is_wide_row(y) or is_link(y) or (is_number(y) and not isinstance(y, np.ndarray)
                            and not (isinstance(y, Tracer) and y.is_array and not y.dims))
         for y in parts)
 
@@ -72,7 +180,10 @@ def as_node(x: Any) -> Any:
     """Return a tuple or object as a node, so that its places are told."""
     if is_record(x) and not is_open(x):
         return opened(x, [as_node(y) for y in attributes_in(x).values()])
-    if isinstance(x, tuple) and any(is_record(y) or isinstance(y, tuple) for y in x):
+    if is_link(x):
+        return as_link(x)
+    if isinstance(x, tuple) and any(is_record(y) or isinstance(y, tuple) or is_link(y)
+                                    for y in x):
         return rebuild(x, [as_node(y) for y in x])
     return x
 
@@ -86,6 +197,7 @@ def places_of(x: object) -> list[Any]:
 
 def same_rows(a: object, b: object) -> bool:
     """Return whether two tuples or lists have the same places."""
+    a, b = as_node(a), as_node(b)
     return same_structure(a, b) and _types(a) == _types(b)
 
 
@@ -270,7 +382,7 @@ class Rows(Run):
     def row(self, places: Sequence[object]) -> Any:
         """Return an item that has these things at its places."""
         rest = iter(places)
-        made = close(map_content(lambda _: next(rest), self.template))
+        made = unlinked(close(map_content(lambda _: next(rest), self.template)))
         note_items(made)
         return note_made(made) if type(made) is list else made
 

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import MissingAttribute
+from tracejit.trace.containers.numbered import ObjectReference
 from tracejit.trace.containers.places import UNSET, MaybeUnset, present
 from tracejit.trace.ground.attributes import own_names
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import SETTERS, method_of_object
 from tracejit.trace.ground.modules import home_of_class
-from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.python.kinds_of_values import type_of
+from tracejit.trace.python.objects import attribute_of_object, set_attribute_of_object
 from tracejit.trace.python.special_methods import is_generator, special_method
 from tracejit.trace.python.users_functions import captured_function
 from tracejit.trace.regions.choosing import content_or
@@ -33,11 +35,14 @@ from tracejit.trace.values.tracer import Tracer, tracer_of
 __all__ = ["attribute_of_traced", "delete_attribute", "read_attribute", "set_attribute"]
 
 
+@above
 def read_attribute(owner: object, name: str, *default: object) -> Any:
     """Return `owner.name`; `AttributeError` if there is none.
 
     default -- what it is where data decides that there is none
     """
+    if isinstance(owner, ObjectReference):
+        return attribute_of_object(owner, name)
     captured = current().captured
     cls = type(owner)
     if isinstance(owner, (ModuleType, type)) or home_of_class(cls) == "builtins":
@@ -130,8 +135,14 @@ def _cached(owner: object, name: str, content: object, compute: Callable[[object
     return fill() if content is UNSET else content
 
 
+@above
 def set_attribute(owner: object, name: str, content: object) -> None:
     """Carry out `owner.name = content`."""
+    if isinstance(owner, ObjectReference):
+        set_attribute_of_object(owner, name, content)
+        return
+    if owner is None:
+        raise AttributeError(f"'NoneType' object has no attribute {name!r}")
     if isinstance(owner, TracedOperand):
         _set_array_attribute(owner, name, content)
         return
@@ -175,6 +186,8 @@ def _set_array_attribute(owner: TracedOperand, name: str, content: object) -> No
 
 def delete_attribute(owner: object, name: str) -> None:
     """Carry out `del owner.name`."""
+    if isinstance(owner, ObjectReference):
+        delattr(owner, name)
     method = special_method(owner, "__delattr__")
     if method is not None:
         method(owner, name)

@@ -28,7 +28,14 @@ from tracejit.trace.lists.orders import (
     require_order,
     sort_columns,
 )
-from tracejit.trace.lists.pools import no_copies, own_place, own_size
+from tracejit.trace.lists.pools import (
+    in_one_run,
+    lengthens,
+    no_copies,
+    own_place,
+    own_size,
+    place_here,
+)
 from tracejit.trace.python import list_items
 from tracejit.trace.python.builtin_calls import call_natively
 from tracejit.trace.python.from_generators import MAKERS
@@ -131,7 +138,8 @@ OF_RUNS: tuple[Any, ...] = (
 
 _SHOWS: tuple[Any, ...] = (print, id, indexable, readable, sort_columns, as_key, changing, is_empty,
                            are_things, orderable, require_order,
-                             is_known, is_walked, is_traced, read_now, own_place, own_size)
+                           is_known, is_walked, is_traced, read_now, own_place, own_size,
+                           place_here, in_one_run, lengthens)
 """The functions that do not look at how long a list is, or know."""
 
 

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from tracejit.trace.containers.choices import narrowed
+from tracejit.trace.containers.numbered import ObjectReference
 from tracejit.trace.containers.places import Choice, MaybeUnset
 from tracejit.trace.containers.references import Reference
 from tracejit.trace.containers.runs import has_runs, holds_runs
 from tracejit.trace.containers.stand_ins import note_use
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.operators import COMPARISONS
-from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.lists import list_runs
 from tracejit.trace.lists.orders import both_nan, require_known_equality
 from tracejit.trace.python import from_generators, list_functions
@@ -36,6 +37,7 @@ from tracejit.trace.values.tracer import Tracer, tracer_of
 __all__ = ["are_equal_items", "compare", "contains"]
 
 
+@above
 def compare(op: str, a: object, b: Any) -> Any:
     """Return `a op b` of a comparison."""
     a, b = narrowed(a), narrowed(b)
@@ -43,6 +45,10 @@ def compare(op: str, a: object, b: Any) -> Any:
         return told_of(a, lambda x: compare(op, x, b))
     if isinstance(b, Choice):
         return told_of(b, lambda x: compare(op, a, x))
+    if isinstance(a, ObjectReference) or isinstance(b, ObjectReference):
+        found = _compare_objects(op, a, b)
+        if found is not NotImplemented:
+            return found
     if op in ("Is", "IsNot"):
         if isinstance(a, Reference) and isinstance(b, Reference):
             one = a is b or (a._pool is b._pool and compare("Eq", a._number, b._number))
@@ -67,6 +73,18 @@ def compare(op: str, a: object, b: Any) -> Any:
     if op == "NotEq" and special_method(a, "__ne__") is None and special_method(a, "__eq__"):
         return negated(compare("Eq", a, b))
     return operate(a, b, o.method, o.reflected, o.plain)
+
+
+def _compare_objects(op: str, a: object, b: object) -> Any:
+    """Return `a op b`, one of them an object that data chooses, where only identity counts."""
+    methods = [special_method(x, "__eq__") for x in (a, b) if isinstance(x, ObjectReference)]
+    if op not in ("Is", "IsNot") and (op not in ("Eq", "NotEq") or any(
+            m is not None for m in methods)):
+        return NotImplemented
+    both = isinstance(a, ObjectReference) and isinstance(b, ObjectReference)
+    one: Any = both and (a is b or (a._pool is b._pool and compare(  # type: ignore[attr-defined]
+        "Eq", a._number, b._number)))  # type: ignore[attr-defined]
+    return one if op in ("Is", "Eq") else negated(one)
 
 
 def _compare_lists(op: str, a: object, b: object) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import Refusal
+from tracejit.trace.containers.numbered import Numbered, ObjectReference
 from tracejit.trace.containers.references import Site, note_list, pool_site, site_in_code
 from tracejit.trace.containers.runs import has_runs, place_in_code
 from tracejit.trace.containers.stand_ins import is_made_by_data, refused_kind
@@ -18,11 +19,13 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, Frozen, distribution_of, method_of_object
 from tracejit.trace.ground.modules import is_followed
 from tracejit.trace.ground.source import PACKAGE, rewritten_source
-from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.python.builtin_calls import BUILTINS, call_natively, call_replacement
 from tracejit.trace.python.impure import are_seeds, refused_as_impure
 from tracejit.trace.python.keyed import KEYED
 from tracejit.trace.python.kinds_of_values import holds_traced
+from tracejit.trace.python.object_pools import can_be_pooled, pool_of_class
+from tracejit.trace.python.objects import made_in_pool
 from tracejit.trace.python.pooled import DataList, ListPool
 from tracejit.trace.python.users_functions import call_python, convert
 from tracejit.trace.state.changes import note_made, unseen
@@ -69,14 +72,26 @@ def made_list(xs: list[object]) -> Any:
     return xs
 
 
+@above
+def thing_of_pool(site: Any) -> Numbered:
+    """Return something that stands for the list or object of number 0 of a pool."""
+    if isinstance(site, type):
+        found: Numbered = ObjectReference.of_pool(pool_of_class(site), 0)
+        return found
+    made: Numbered = DataList.of_pool(_pool_of(pool_site(site) or site), 0)
+    return made
+
+
 def _pool_of(site: Site) -> ListPool:
     """Return the pool of a place; it was there before all loops and branches."""
     trace = current()
-    around = next((f for f in reversed(trace.frames) if f.kind == "map"), None)
+    around = next((f for f in reversed(trace.frames) if f.kind in ("map", "call")), None)
     key = site, id(around)
     if key not in trace.pools:
         pool = trace.pools[key] = ListPool(site)
+        trace.link_keys[id(pool.items)] = site
         if around is not None:
+            pool.around = around  # whose identity is in the key
             for x in (pool, pool.items, pool.starts, pool.counts, pool.rooms):
                 around.created[id(x)] = x
     found: ListPool = trace.pools[key]
@@ -95,6 +110,8 @@ def by_data(x: object) -> Any:
 
 def make_instance(cls: Any, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Make an object; its Python `__init__` is captured like any function."""
+    if cls in current().pool_facts.classes:
+        return made_in_pool(cls, args, kwargs)
     init = cls.__init__
     if issubclass(cls, threading.Thread):
         raise refuse("a thread that captured code starts", "Start it around the compiled function")
@@ -113,6 +130,8 @@ def make_instance(cls: Any, args: tuple[object, ...], kwargs: dict[str, object])
             return call_natively(cls, args, kwargs)
         instance: Any = cls.__new__(cls)
         note_made(instance)
+        if cls not in current().made_classes and can_be_pooled(cls):
+            current().made_classes[cls] = None
         if not any(f.kind == "loop" for f in current().frames):
             current().instances[id(instance)] = instance
         if rewritten_source(new.__code__) is None:  # it calls `__post_init__`, say, as it is

@@ -12,6 +12,7 @@ import numpy as np
 
 from tracejit.ir.dims import dim_values
 from tracejit.trace.containers.choices import MANY_OPTIONS, can_be_chosen, has_alike
+from tracejit.trace.containers.numbered import Numbered
 from tracejit.trace.containers.places import Choice, MaybeUnset, is_number, present
 from tracejit.trace.containers.references import Reference, note_put
 from tracejit.trace.containers.runs import has_runs, holds_runs, is_index
@@ -119,7 +120,7 @@ def _with_references(container: object, key: object) -> tuple[Any, Any]:
     if isinstance(key, Reference) and isinstance(container, Tracer):
         return container, ABOVE.call_function(np.array, (key,), {})
     if isinstance(container, (list, tuple)) and len(container) > 0 and all(
-            isinstance(x, Reference) for x in container) and is_index(key) and not is_known(key):
+            isinstance(x, Numbered) for x in container) and is_index(key) and not is_known(key):
         container = container if isinstance(container, list) else note_made([*container])
         indexable(container)
     return container, key

@@ -7,6 +7,7 @@ from collections.abc import ValuesView
 
 import numpy as np
 
+from tracejit.trace.containers.numbered import ObjectReference
 from tracejit.trace.containers.runs import Run
 from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current
@@ -27,7 +28,8 @@ def holds_traced(x: object) -> bool:
     """Return whether an argument is traced or is a list or tuple with something traced in it."""
     if isinstance(x, (list, tuple, *LIKE_LISTS)):
         return any(map(holds_traced, x))
-    return isinstance(x, (TracedOperand, TracedIterable, Run))
+    return isinstance(x, (TracedOperand, TracedIterable, Run)) or (
+        isinstance(x, ObjectReference) and type(x._number) is not int)
 
 
 def type_of(x: object) -> type:

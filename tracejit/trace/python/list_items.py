@@ -26,7 +26,15 @@ from tracejit.trace.lists.filling import Slots, located, refuse_unless_filled
 from tracejit.trace.lists.grown import ByData
 from tracejit.trace.lists.list_runs import give_up, is_plain_number, joined, joined_rows, the_run
 from tracejit.trace.lists.orders import both_nan, require_known_equality, require_order
-from tracejit.trace.lists.rows import Item, Rows, in_list, is_row, places_of, same_rows
+from tracejit.trace.lists.rows import (
+    Item,
+    Rows,
+    in_list,
+    is_row,
+    places_of,
+    require_known_links,
+    same_rows,
+)
 from tracejit.trace.python.list_making import list_from
 from tracejit.trace.regions.loops import is_of_open_loop
 from tracejit.trace.state.changes import known_container, note_made
@@ -210,6 +218,8 @@ def set_item(xs: list[Any], key: object, content: Any) -> int | None:
         _change(xs, [*xs[:place[0]], *new, *xs[place[0] + 1:]], "filling a place of a list")
         return None
     if isinstance(run, Rows) and is_row(content) and same_rows(content, run.template):
+        if require_known_links(run.template, content, xs) is not run.template:
+            run.give_up("something in a list that had None alone")
         for column, y in zip(run.columns, places_of(content), strict=True):
             _writing(xs)
             _put(column, k, y)

@@ -30,7 +30,7 @@ from tracejit.trace.lists.filling import Alike, at_least_none
 from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.lists.iterables import Iterated, TracedIterable, counted
 from tracejit.trace.lists.list_runs import is_plain_number, joined
-from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
+from tracejit.trace.lists.rows import Rows, as_node, is_row, joint_template, places_of, same_rows
 from tracejit.trace.regions.loops import is_of_open_loop, trace_loop
 from tracejit.trace.state.changes import note_made
 from tracejit.trace.values.equations import cast, dims_of, emit_value, lift, to_dim
@@ -58,7 +58,7 @@ def list_of(items: TracedIterable, element: Callable[[object], object]) -> list[
         except Unroll as e:
             if is_of_open_loop(e):
                 raise
-            if isinstance(e, Grows) and trace.pooled:
+            if isinstance(e, Grows) and trace.has_pools:
                 return None
             why = e.why
         except Refusal as e:
@@ -110,7 +110,7 @@ class _Maker:
                 if isinstance(x, Tracer) and x.is_array and x.cell.depth < frame.depth:
                     return self._views(x, index, made)
                 if is_row(x):
-                    return map_content(lambda _: 0, x), tuple(map(_kinds_of, places_of(x)))
+                    return map_content(lambda _: 0, as_node(x)), tuple(map(_kinds_of, places_of(x)))
                 return _kind_of(x, made | {index})
         except NeedStatic as e:
             if e.value is not index:
@@ -140,8 +140,9 @@ class _Maker:
                 raise Unroll("its items are tuples that are not alike")
             places = places_of(x)
             both = tuple(united(k, _kinds_of(y)) for k, y in zip(kinds, places, strict=True))
-            if both != kinds:
-                raise _OtherKind((template, both))
+            joint = joint_template(template, x)
+            if both != kinds or joint is not template:
+                raise _OtherKind((joint, both))
             for result, y in zip(results, places, strict=True):
                 result[place] = number_of(y)
 

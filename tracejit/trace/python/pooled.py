@@ -34,6 +34,7 @@ class ListPool:
         self.counts: list[int] = []
         self.rooms: list[int] = []
         self.shown: list[Any] = []
+        self.around: object = None
         self.walks = 0
         """How many loops run over lists of it that know how many items these have."""
 

@@ -32,7 +32,8 @@ def bounded_recursion(fn: FunctionType, new: Callable[..., object],
         for d in [d for x in args if isinstance(x, Tracer) for d in x.dims]:
             if bare_size(d) is None:
                 need_int(d, "a recursion on a size")
-    if trace.depth not in levels and len({*levels}) >= (64 if trace.is_unrolled else 8):
+    many = 64 if trace.is_unrolled else _FEW if trace.pool_facts.classes else 8
+    if trace.depth not in levels and len({*levels}) >= many:
         need_stack(place_of_function(fn))
     if trace.is_unrolled and len({*levels}) >= 8:
         trace.deep_calls += 1
@@ -47,6 +48,10 @@ def bounded_recursion(fn: FunctionType, new: Callable[..., object],
     finally:
         levels.pop()
         trace.running.pop()
+
+
+_FEW = 2
+"""How many calls are captured one by one where data chooses objects, of which there are many."""
 
 
 _MANY_CALLS = 200

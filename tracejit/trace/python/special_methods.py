@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from tracejit.exact import is_unchanging
+from tracejit.trace.containers.numbered import ObjectReference
 from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dependencies import note_impure
@@ -29,6 +30,8 @@ def special_method(x: object, name: str) -> Callable[..., Any] | None:
     """Return a method that Python calls by itself, captured, where a user's class has it."""
     if is_plain(x):
         return None
+    if isinstance(x, ObjectReference):
+        return _of_object(x, name)
     if isinstance(x, StandIn):
         return captured_function(getattr(type(x), f"on{name}", None))
     method = current().captured.entry(x, name)
@@ -43,6 +46,17 @@ def special_method(x: object, name: str) -> Callable[..., Any] | None:
         read_unseen(x)
         return None
     return captured_function(method)
+
+
+def _of_object(x: ObjectReference, name: str) -> Callable[..., Any] | None:
+    """Return such a method of an object that data chooses."""
+    method = current().captured.entry_of(x.stands_for, name)
+    if method is None or method is getattr(object, name, None):
+        return None
+    found = captured_function(method)
+    if found is None:
+        raise x.refused(f"{name} of")
+    return found
 
 
 def is_plain(x: object) -> bool:

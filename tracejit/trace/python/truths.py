@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.trace.containers.choices import note_negated
+from tracejit.trace.containers.numbered import ObjectReference
 from tracejit.trace.containers.places import Choice, MaybeUnset, Poison, present
 from tracejit.trace.containers.runs import has_runs
 from tracejit.trace.containers.stand_ins import note_use
@@ -55,6 +56,9 @@ def truth(x: object) -> Any:
         return list_functions.is_true(x)
     if is_plain(x):
         return as_condition(x)
+    if isinstance(x, ObjectReference):
+        method = special_method(x, "__bool__") or special_method(x, "__len__")
+        return True if method is None else as_condition(method(x))
     for name in ("__bool__", "__len__"):
         method = special_method(x, name)
         if method is not None:

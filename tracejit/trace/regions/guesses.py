@@ -413,6 +413,8 @@ def better_guess(guess: object, place: Place, name: str) -> Any:
     better = _better_tree(guess, end, name)
     if has_choices(better):
         place.set(_as_set(better, end))
+    elif isinstance(place.get(), (Choice, tuple)):
+        place.set(end)  # which one it is, is known
     return better
 
 

@@ -25,6 +25,7 @@ from tracejit.trace.containers.choices import (
     same_rank,
 )
 from tracejit.trace.containers.container_aliases import Held, containers, snapshot, with_joined
+from tracejit.trace.containers.numbered import Numbered
 from tracejit.trace.containers.places import (
     UNSET,
     Choice,
@@ -47,7 +48,7 @@ from tracejit.trace.containers.records import (
     is_tree,
     opened,
 )
-from tracejit.trace.containers.references import Reference, require_reference
+from tracejit.trace.containers.references import require_reference
 from tracejit.trace.ground.context import Cell, Place, current
 from tracejit.trace.ground.dispatch import loop_dtypes
 from tracejit.trace.ground.source import describe_line, find_site
@@ -228,7 +229,7 @@ class Merger:
 
         A list or object from before it is the same one afterwards, with what is merged in it.
         """
-        return isinstance(x, (tuple, Reference)) or any(id(self._original(x)) in b.created
+        return isinstance(x, (tuple, Numbered)) or any(id(self._original(x)) in b.created
                                            for b in self.branches)
 
     def _is_new(self, x: object) -> bool:

@@ -98,8 +98,15 @@ class FlatExpressions:
 
     def own_call(self, call: ast.Call, target: str | None) -> tuple[Stmts, OwnCall]:
         """Return a call of the function itself as a statement, and what comes before it."""
+        first: Stmts = []
+        f = call.func
+        if isinstance(f, ast.Attribute) and not isinstance(f.value, ast.Name):
+            owner = self.held(f.value, first)
+            call = place(ast.Call(ast.Attribute(owner, f.attr, ast.Load()), call.args,
+                                  call.keywords), call)
         names, parts = self.itself.binding(call)
         before, values = self.evaluated(parts)
+        before = [*first, *before]
         for p in self.itself.params:
             if p not in names:
                 names.append(p)

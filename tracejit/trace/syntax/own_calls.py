@@ -10,6 +10,7 @@ from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
 from tracejit.trace.syntax.liveness import COMPREHENSIONS, SCOPES, local_names, own_nodes
 from tracejit.trace.syntax.recursion_nodes import TEMPORARY
+from tracejit.trace.syntax.syntax import constant, hook, place
 
 __all__ = ["SelfCalling"]
 
@@ -52,8 +53,8 @@ class SelfCalling:
         f = n.func
         if isinstance(f, ast.Name) or self.is_dotted(f):
             return ast.unparse(f) in self.names
-        return isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name) and bool(
-            self.positional) and f.value.id == self.positional[0] and f.attr == self.node.name
+        return isinstance(f, ast.Attribute) and bool(self.positional) and (
+            f.attr == self.node.name) and _first_name(f.value) == self.positional[0]
 
     def is_dotted(self, f: ast.expr) -> bool:
         """Return whether a function is looked up in its class: `Class.name`."""
@@ -66,16 +67,14 @@ class SelfCalling:
 
     def binding(self, call: ast.Call) -> tuple[list[str], list[ast.expr]]:
         """Return the parameters that a call of itself binds, and to which expressions."""
-        parts = [*call.args, *(k.value for k in call.keywords)]
-        if any(isinstance(a, ast.Starred) for a in call.args) or any(
-                k.arg is None for k in call.keywords):
-            raise self.refused(call, "arguments by `*`")
+        bound_self = isinstance(call.func, ast.Attribute) and not self.is_dotted(call.func)
+        args = self._without_star(call, len(self.positional) - bound_self)
+        parts = [*args, *(k.value for k in call.keywords)]
         positional = list(self.positional)
         names = []
-        bound_self = isinstance(call.func, ast.Attribute) and not self.is_dotted(call.func)
         if bound_self:
             parts.insert(0, copy.deepcopy(call.func.value))  # type: ignore[attr-defined]
-        for _ in range(len(call.args) + bound_self):
+        for _ in range(len(args) + bound_self):
             if not positional:
                 raise self.refused(call, "more arguments than parameters")
             names.append(positional.pop(0))
@@ -84,6 +83,23 @@ class SelfCalling:
                 {k.arg for k in call.keywords} <= self.keywords):
             raise self.refused(call, "arguments that do not fit its parameters")
         return names, parts
+
+    def _without_star(self, call: ast.Call, count: int) -> list[ast.expr]:
+        """Return the arguments by place, with the items of the one by `*` one after the other.
+
+        There are as many as parameters are left; the run of the capture sees to that.
+
+        count -- how many parameters there are by place
+        """
+        stars = [a for a in call.args if isinstance(a, ast.Starred)]
+        left = count - (len(call.args) - 1) - len({k.arg for k in call.keywords} & {
+            *self.positional})
+        if any(k.arg is None for k in call.keywords) or len(stars) > 1 or (
+                stars and (left < 0 or not _only_reads(stars[0].value))):
+            raise self.refused(call, "arguments by `*`")
+        return [e for a in call.args for e in (
+            [place(hook("starred", copy.deepcopy(a.value), constant(left), constant(k)), a)
+             for k in range(left)] if isinstance(a, ast.Starred) else [a])]
 
     def builtin(self, call: ast.expr) -> str | None:
         """Return the name of the builtin that is called, if it surely is one."""
@@ -109,3 +125,15 @@ class SelfCalling:
                 raise self.refused(n, "a call of itself in a comprehension or a function within")
             if isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await, ast.Global)):
                 raise self.refused(n, "a statement that is not captured")
+
+
+def _first_name(e: ast.expr) -> str | None:
+    """Return the name in `a`, `a.b`, `a.b[i]` and the like; None of anything else."""
+    while isinstance(e, (ast.Attribute, ast.Subscript)):
+        e = e.value
+    return e.id if isinstance(e, ast.Name) else None
+
+
+def _only_reads(e: ast.expr) -> bool:
+    """Return whether an expression is a name, or an attribute of one: it may be read twice."""
+    return isinstance(e, ast.Name) or (isinstance(e, ast.Attribute) and _only_reads(e.value))

@@ -1,0 +1,37 @@
+"""The facts about pools that attempts of a capture find out: classes, and what attributes hold."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+__all__ = ["PoolFacts"]
+
+
+@dataclass(slots=True, eq=False)
+class PoolFacts:
+    """What is known of pools of lists and of objects before an attempt begins.
+
+    classes  -- the classes whose objects are in pools
+    nullable -- the pools of which a list or attribute has None or one of the things
+    links    -- by attribute or pool of lists that has None at first: the pool of what it gets
+    optional -- the attributes that have None or something that is in no pool
+    defaults -- the attributes that objects have from their class until they are set
+    """
+
+    classes: set[type] = field(default_factory=set)
+    nullable: set[Hashable] = field(default_factory=set)
+    links: dict[Hashable, Hashable] = field(default_factory=dict)
+    optional: set[Hashable] = field(default_factory=set)
+    defaults: set[Hashable] = field(default_factory=set)
+
+    def learn(self, what: str, one: Hashable, other: Hashable) -> bool:
+        """Note a fact; False where it is known."""
+        if what == "links":
+            known = one in self.links
+            self.links[one] = other
+            return not known
+        facts: set[Hashable] = getattr(self, what)
+        known = one in facts
+        facts.add(one)
+        return not known
