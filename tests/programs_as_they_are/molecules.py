@@ -114,8 +114,7 @@ def potential(node, x, theta):
 
 
 @program(lambda n, rng: (rng.uniform(-1, 1, (n, 2)), rng.uniform(1, 2, n)), argnums=(0, 1),
-         sizes=(4, 6), compilations=2,
-         refused="a Python int needs a number that is only known at run time")
+         sizes=(4, 6))
 def barnes_hut(x, mass):
     root = Node(np.zeros(2), 1.0)
     for p, m in zip(x, mass):
