@@ -499,7 +499,8 @@ def test_refused_at_the_users_line(f: Callable[..., Any]) -> None:
 
 CLASSES = [
     "class C:\n    def __init__(self, v, other=None):\n        self.v = v\n"
-    "        self.next = other\n        self.n = 0\n        self.kids = []\n        self.own = None",
+    "        self.next = other\n        self.n = 0\n        self.kids = []\n"
+    "        self.own = None",
     "@dataclass(eq=False)\nclass C:\n    v: float\n    next: object = None\n    n: int = 0\n"
     "    kids: list = field(default_factory=list)\n    own: object = None",
     "class C:\n    __slots__ = ('v', 'next', 'n', 'kids', 'own')\n    def __init__(self, v, "

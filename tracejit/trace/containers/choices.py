@@ -35,9 +35,9 @@ from tracejit.trace.ground.upward import above
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["MANY_OPTIONS", "Tags", "can_be_chosen", "described", "first_choice", "has_alike",
-           "is_one_of", "known_tags", "learn", "matching", "narrowed", "note_composed", "note_negated",
-           "options_of", "possible", "rank_of", "refuse_choice", "renumbered", "replaced",
-           "same_rank", "shaped", "the_one"]
+           "is_one_of", "known_tags", "learn", "matching", "narrowed", "note_composed",
+           "note_negated", "options_of", "possible", "rank_of", "refuse_choice", "renumbered",
+           "replaced", "same_rank", "shaped", "the_one"]
 
 Tags = Mapping[Value, frozenset[int]]
 """For the tags of which something is known: which numbers they may be."""
