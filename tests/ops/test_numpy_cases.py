@@ -359,7 +359,8 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
     np.result_type: [(lambda x: x.astype(np.result_type(x, np.float32, 1)), F32), (
         lambda x, k: x.astype(np.result_type(x, k, 2j)), V, 0.5)],
     np.can_cast: [(lambda x: x * (2.0 if np.can_cast(x.dtype, np.float32) else 3.0), V)],
-    np.astype: [(lambda x: np.astype(x, np.float32), V)],
+    np.astype: [(lambda x: np.astype(x, np.float32), V), (
+        lambda x: np.astype(np.sum(x), np.float32), V)],
     np.broadcast_shapes: [(lambda x, y: np.ones(np.broadcast_shapes(x.shape, y[:1].shape)) * x, A,
                            V)],
     np.iterable: [(lambda x: x * (2.0 if np.iterable(x) else 3.0), V)],
@@ -600,9 +601,12 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
     np.roots: [(np.roots, np.array([1.0, 2.0, 3.0, 5.0])), (np.roots, np.array([1.0, 2.0, 3.0]))],
     np.linalg.cond: [(lambda a, p=p: np.linalg.cond(a, p), SQUARE) for p in (None, -2, 1, "fro")],
     np.linalg.matrix_rank: [(lambda a: a * np.linalg.matrix_rank(a), SQUARE)],
-    np.vecdot: [(np.vecdot, A, V[:4]), (lambda x, y: np.vecdot(x, y, axis=0), A, A)],
+    np.vecdot: [*((np.vecdot, (100 * np.arange(6).reshape(2, 3)).astype(t), np.arange(3).astype(t))
+                  for t in (np.int8, np.uint16, np.int32, np.bool_)),
+                (np.vecdot, A, V[:4]), (lambda x, y: np.vecdot(x, y, axis=0), A, A)],
     np.linalg.vecdot: [(np.linalg.vecdot, Z, Z * 2j)],
-    np.matvec: [(np.matvec, A, V[:4])], np.vecmat: [(np.vecmat, Z[:3], A)],
+    np.matvec: [(np.matvec, A, V[:4])], np.vecmat: [(np.vecmat, Z[:3], A), (
+        np.vecmat, np.ones(2, bool), np.eye(2, dtype=bool))],
     np.linalg.cross: [(np.linalg.cross, SQUARE, SPD), (
         lambda x, y: np.linalg.cross(x, y, axis=0), SQUARE, SPD)],
     np.linalg.vector_norm: [(lambda x, k=k: np.linalg.vector_norm(x, ord=k, axis=1), A)

@@ -41,7 +41,7 @@ def can_cast(from_: object, to: object, casting: object = "safe") -> bool:
 def astype_(x: object, dtype: np.dtype, /, *, copy: bool = True, device: None = None) -> Any:
     """Return an array converted to a dtype."""
     given = as_tracer(x)
-    if not given.is_array and not isinstance(x, np.ndarray):
+    if (isinstance(x, TracedOperand) and is_weak(x)) or not hasattr(x, "dtype"):
         raise TypeError(f"Input should be a NumPy array. It is of type {type(x)}.")
     return astype(given, dtype, copy=copy)
 

@@ -141,7 +141,15 @@ def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> Any:
     if not same_dim(a.dims[-1], b.dims[-1]):
         raise ValueError("vecdot: Input operand 1 has a mismatch in its core dimension 0, with "
                          "gufunc signature (n),(n)->()")
-    return np.sum(np.conj(a) * b, axis=-1)
+    products = _conjugate(a) * b  # and of bools
+    if products.dtype.kind == "b":
+        return np.any(products, axis=-1)
+    return np.sum(products, axis=-1, dtype=products.dtype)  # small ints wrap around, as NumPy's do
+
+
+def _conjugate(x: np.ndarray) -> Any:
+    """Return the conjugate of complex numbers, and others as they are: no ints of bools."""
+    return np.conj(x) if as_tracer(x).dtype.kind == "c" else x
 
 
 captures(np.vecdot)(lambda x1, x2, /, *, axis=-1: vecdot(x1, x2, axis=axis))
@@ -157,7 +165,7 @@ def matvec(x1: np.ndarray, x2: np.ndarray, /) -> Any:
 @captures(np.vecmat)
 def vecmat(x1: np.ndarray, x2: np.ndarray, /) -> Any:
     """Return the products of vectors, conjugate, and matrices."""
-    return np.matmul(np.expand_dims(np.conj(x1), -2), x2)[..., 0, :]
+    return np.matmul(np.expand_dims(_conjugate(x1), -2), x2)[..., 0, :]
 
 
 @captures(np.linalg.cross)

@@ -1,0 +1,99 @@
+"""`scipy.integrate` of functions: SciPy's numbers, and the derivatives of solutions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import integrate
+from test_numpy_cases import check_case
+
+import tracejit
+from tracejit.errors import Refusal
+
+FINE = {"rtol": 1e-9, "atol": 1e-11}
+START = np.array([1.0, 1.5])
+RATES = np.array([1.0, 0.8, 0.7, 1.1])
+
+
+def predators(t: float, y: NDArray[np.float64], p: NDArray[np.float64]) -> list[Any]:
+    return [p[0] * y[0] - p[1] * y[0] * y[1], p[2] * y[0] * y[1] - p[3] * y[1]]
+
+
+def at_times(y: NDArray[np.float64], p: NDArray[np.float64]) -> Any:
+    times = np.linspace(0.0, 2.0, 6)
+    return integrate.solve_ivp(predators, (0.0, 2.0), y, t_eval=times, args=(p,), **FINE).y
+
+
+def at_the_end(y: NDArray[np.float64], p: NDArray[np.float64]) -> Any:
+    found = integrate.solve_ivp(lambda t, u: np.array(predators(t, u, p)), (0, 1), y, "RK23",
+                                rtol=1e-7, atol=1e-9)
+    assert found.success
+    return found.y[:, -1]
+
+
+def backwards(y: NDArray[np.float64], p: NDArray[np.float64]) -> Any:
+    return integrate.solve_ivp(lambda t, u: -p[:2] * u * t, (1.5, 0.2), y, t_eval=[1.5, 0.9, 0.2],
+                               max_step=0.2, first_step=0.05, **FINE).y
+
+
+@pytest.mark.parametrize("f", [at_times, at_the_end, backwards])
+def test_solutions_are_scipys_and_derivatives_are_differences(f: Any) -> None:
+    expected = f(START, RATES)
+    dots = np.array([0.3, -1.0]), np.array([0.2, 0.7, -0.4, 0.5])
+    with tracejit.config(disable_jit=True):
+        value, tangent = tracejit.jvp(f, (START, RATES), dots)
+        bars = tracejit.vjp(f, START, RATES)[1](np.cos(expected))
+    np.testing.assert_allclose(value, expected, rtol=1e-12)
+    h = 1e-3
+    far = [f(START + s * h * dots[0], RATES + s * h * dots[1]) for s in (1, -1, 2, -2)]
+    slope = (8.0 * (far[0] - far[1]) - (far[2] - far[3])) / (12.0 * h)
+    np.testing.assert_allclose(tangent, slope, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(sum(np.vdot(b, d) for b, d in zip(bars, dots, strict=True)),
+                               np.vdot(np.cos(expected), tangent), rtol=1e-11)
+
+
+def test_steps_are_as_many_as_scipys_and_their_sizes_have_no_derivative() -> None:
+    def steps(y: NDArray[np.float64]) -> Any:
+        found = integrate.solve_ivp(lambda t, u: -u, (0.0, 3.0), y)
+        return found.t, found.y
+
+    times, found = steps(np.array([1.0, 0.5]))
+    with tracejit.config(disable_jit=True):
+        own = tracejit.jit(steps)(np.array([1.0, 0.5]))
+        slope = tracejit.grad(lambda y: steps(y)[1][0, -1])(np.array([1.0, 0.5]))
+    np.testing.assert_allclose(own[0], times, rtol=1e-12)
+    np.testing.assert_allclose(own[1], found, rtol=1e-12)
+    np.testing.assert_allclose(slope, [found[0, -1], 0.0], rtol=1e-12)  # it is linear
+
+
+def test_derivatives_by_the_ends_are_slopes() -> None:
+    def last(start: float, end: float) -> Any:
+        return integrate.solve_ivp(lambda t, u: -t * u, (start, end), [2.0], **FINE).y[0, -1]
+
+    with tracejit.config(disable_jit=True):
+        by_start, by_end = tracejit.grad(last, argnums=(0, 1))(0.5, 1.7)
+    final = 2.0 * np.exp(0.5 * (0.25 - 1.7 ** 2))
+    np.testing.assert_allclose([by_start, by_end], [0.5 * final, -1.7 * final], rtol=1e-6)
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ({"method": "LSODA"}, "method='LSODA'"), ({"dense_output": True}, "dense_output="),
+    ({"events": lambda t, y: y[0]}, "events=")])
+def test_what_is_not_captured_is_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(Refusal, match=words):
+        tracejit.grad(lambda y: integrate.solve_ivp(
+            lambda t, u: -u, (0.0, 1.0), y, **options).y[0, -1])(np.ones(1))
+
+
+@pytest.mark.parametrize(("f", "args"), [
+    (lambda a, b, k: integrate.fixed_quad(lambda t: np.exp(-k * t), a, b)[0], (0.2, 1.3, 0.7)),
+    (lambda k: integrate.fixed_quad(lambda t, c: np.cos(c * t), 0, 2, (k,), n=7)[0], (0.7,)),
+    (lambda y: integrate.romb(y, dx=0.3), (np.cos(np.arange(9.0)),)),
+    (lambda y: integrate.romb(y, axis=0), (np.cos(np.arange(10.0)).reshape(5, 2),)),
+    (lambda y: integrate.romb(y), (np.array([1.0, 2.5]),))])
+def test_rules_are_scipys(f: Any, args: Any) -> None:
+    with tracejit.config(disable_jit=True):
+        check_case(f, args)
