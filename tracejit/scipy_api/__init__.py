@@ -13,6 +13,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     grids,
     images,
     integrals,
+    interpolation1d,
     interpolators,
     odes,
     piecewise,
@@ -24,6 +25,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     sparse,
     sparse_making,
     spectral,
+    spline_making,
     vector_distributions,
 )
 from tracejit.trace.ground.own_numpy import keep_numpy

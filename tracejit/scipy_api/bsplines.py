@@ -93,7 +93,7 @@ class Spline:
         self.extrapolate = extrapolate
 
     def __getattr__(self, name: str) -> Any:
-        if name not in ("antiderivative", "integrate", "tck", "axis", "insert_knot", "derivative"):
+        if name not in ("insert_knot", "to_power_basis", "design_matrix"):
             raise AttributeError(name)
         raise refuse(f"`{name}` of a BSpline of traced knots or coefficients",
                      "Call it, with nu= for a derivative")
@@ -109,6 +109,49 @@ class Spline:
             return found
         outside = np.logical_or(points < first, points > last)
         return np.where(_behind(outside, self.c), np.nan, found)
+
+
+    @property
+    def tck(self) -> tuple[Any, Any, int]:
+        """Knots, coefficients and degree."""
+        return self.t, self.c, self.k
+
+    def derivative(self, nu: int = 1) -> Spline:
+        """Return a derivative."""
+        if nu < 0:
+            return self.antiderivative(-nu)
+        t, k = self.t, self.k
+        c: Any = self.c[:t.shape[0] - k - 1]
+        for _ in range(nu):
+            t, c, k = _differentiated(t, c, k)
+            if k < 0:
+                raise ValueError(f"Order of derivative ({nu}) must be <= order of spline")
+        return Spline(t, c, k, self.extrapolate)
+
+    def antiderivative(self, nu: int = 1) -> Spline:
+        """Return an antiderivative, 0 where the spline begins."""
+        if nu < 0:
+            return self.derivative(-nu)
+        t, k = self.t, self.k
+        c: Any = self.c[:t.shape[0] - k - 1]
+        for _ in range(nu):
+            width: Any = t[k + 1:] - t[:-k - 1]
+            sums = np.cumsum(c * beside(width, c), axis=0) / (k + 1.0)
+            c = np.concatenate([0.0 * sums[:1], sums])
+            t, k = np.concatenate([t[:1], t, t[-1:]]), k + 1
+        return Spline(t, c, k, self.extrapolate)
+
+    def integrate(self, a: object, b: object, extrapolate: object = None) -> Any:
+        """Return the integral between two points."""
+        beyond = self.extrapolate if extrapolate is None else extrapolate
+        if beyond == "periodic":
+            raise refuse("the integral of a periodic BSpline", "Integrate period by period")
+        whole = self.antiderivative()
+        low, high = _points(a), _points(b)
+        if not beyond:
+            first, last = self.t[self.k], self.t[self.t.shape[0] - self.k - 1]
+            low, high = np.clip(low, first, last), np.clip(high, first, last)
+        return whole(high, 0, True) - whole(low, 0, True)
 
 
 def bspline(t: object, c: object, k: object, extrapolate: object = True, axis: int = 0) -> Spline:

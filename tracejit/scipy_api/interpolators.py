@@ -15,7 +15,7 @@ from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import cast
 from tracejit.trace.values.python_numbers import require
 
-__all__: list[str] = []
+__all__ = ["cubic_spline", "of_slopes", "pchip"]
 
 
 def _data(x: object, y: object, axis: int, name: str) -> tuple[Any, Any]:
@@ -43,7 +43,7 @@ def _fewer(x: Any, n: int) -> bool:
     return found
 
 
-def _of_slopes(x: np.ndarray, y: np.ndarray, s: np.ndarray, extrapolate: bool) -> Piecewise:
+def of_slopes(x: np.ndarray, y: np.ndarray, s: np.ndarray, extrapolate: bool) -> Piecewise:
     """Return the cubic pieces through values with slopes."""
     h = beside(np.diff(x), y)
     m = np.diff(y, axis=0) / h
@@ -96,7 +96,7 @@ def cubic_spline(x: object, y: object, axis: int = 0, bc_type: object = "not-a-k
                          "Use bc_type='natural', or more points")
         bend = (m[1] - m[0]) / (wide[0] + wide[1])
         slopes = np.stack([m[0] - bend * wide[0], m[0] + bend * wide[0], m[1] + bend * wide[1]])
-        return _of_slopes(places, values, slopes, extrapolate is not False)
+        return of_slopes(places, values, slopes, extrapolate is not False)
     second = 1 if not _fewer(places, 3) else 0
     first = _row(start, (h[0], h[second]), (m[0], m[second]), (wide[0], wide[second]))
     stop = stop if isinstance(stop, str) else (stop[0], -stop[1] if stop[0] == 2 else stop[1])
@@ -113,7 +113,7 @@ def cubic_spline(x: object, y: object, axis: int = 0, bc_type: object = "not-a-k
     slopes = call_function(tridiagonal, (
         whole(zero, h[1:], last[1]), whole(first[0], 2.0 * (h[1:] + h[:-1]), last[0]),
         whole(first[1], h[:-1], zero), np.reshape(right, (places.shape[0], -1))), {})
-    return _of_slopes(places, values, np.reshape(slopes, values.shape), extrapolate is not False)
+    return of_slopes(places, values, np.reshape(slopes, values.shape), extrapolate is not False)
 
 
 def pchip(x: object, y: object, axis: int = 0, extrapolate: bool | None = None) -> Any:
@@ -122,14 +122,14 @@ def pchip(x: object, y: object, axis: int = 0, extrapolate: bool | None = None) 
     h = beside(np.diff(places), values)
     m = np.diff(values, axis=0) / h
     if _fewer(places, 3):
-        return _of_slopes(places, values, np.concatenate([m, m]), extrapolate is not False)
+        return of_slopes(places, values, np.concatenate([m, m]), extrapolate is not False)
     flat = (np.sign(m[1:]) != np.sign(m[:-1])) | (m[1:] == 0.0) | (m[:-1] == 0.0)
     low, high = (np.where(flat, 1.0, part) for part in (m[:-1], m[1:]))
     before, behind = 2.0 * h[1:] + h[:-1], h[1:] + 2.0 * h[:-1]
     inner = np.where(flat, 0.0, (before + behind) / (before / low + behind / high))
     ends = [_end_slope(h[0], h[1], m[0], m[1]), _end_slope(h[-1], h[-2], m[-1], m[-2])]
     slopes = np.concatenate([ends[0][None], inner, ends[1][None]])
-    return _of_slopes(places, values, slopes, extrapolate is not False)
+    return of_slopes(places, values, slopes, extrapolate is not False)
 
 
 def _end_slope(h: np.ndarray, next_h: np.ndarray, m: np.ndarray, next_m: np.ndarray) -> Any:
@@ -158,55 +158,8 @@ def akima(x: object, y: object, axis: int = 0, *, method: str = "akima",
     safe = np.where(bent, both, 1.0)
     slopes = np.where(bent, (ahead * wide[1:-2] + back * wide[2:-1]) / safe,
                       0.5 * (wide[3:] + wide[:-3]))
-    return _of_slopes(places, values, slopes, bool(extrapolate))
-
-
-class Interpolator:
-    """The interpolator that `interp1d` makes of traced data."""
-
-    def __init__(self, pieces: Piecewise, checked: bool, fill: object) -> None:
-        self.pieces, self.checked, self.fill = pieces, checked, fill
-
-    def __call__(self, x: object) -> Any:
-        """Return the values at points."""
-        points: Any = as_tracer(x)
-        first, last = self.pieces.x[0], self.pieces.x[-1]
-        outside = (points < first) | (points > last)
-        if self.checked:
-            require(np.logical_not(np.any(outside)), ValueError,
-                    "A value in x_new is outside of the interpolation range.")
-        found = self.pieces(points, 0, True)
-        fill: Any = self.fill
-        return found if fill is None else np.where(outside, fill, found)
-
-
-def interp1d(x: object, y: object, kind: str = "linear", axis: int = -1, copy: bool = True,
-             bounds_error: bool | None = None, fill_value: object = np.nan,
-             assume_sorted: bool = False) -> Any:
-    """Return the interpolator of a vector."""
-    if kind not in ("linear", "cubic"):
-        raise refuse(f"scipy.interpolate.interp1d of kind {kind!r} cannot be captured",
-                     "'linear' and 'cubic' can")
-    places: Any = as_tracer(x)
-    values: Any = as_tracer(y)
-    if len(values.dims) != 1 or isinstance(fill_value, tuple):
-        raise refuse("scipy.interpolate.interp1d of arrays of several axes, or with two fill "
-                     "values, cannot be captured", "Use CubicSpline, or np.interp")
-    if not assume_sorted:
-        order = np.argsort(places)
-        places, values = places[order], values[order]
-    beyond = isinstance(fill_value, str)
-    default = isinstance(fill_value, float) and np.isnan(fill_value)
-    checked = (default and not beyond) if bounds_error is None else bool(bounds_error)
-    if kind == "cubic":
-        pieces = cubic_spline(places, values)
-    else:
-        points, numbers = _data(places, values, 0, "interp1d")
-        m = np.diff(numbers) / np.diff(points)
-        pieces = Piecewise(points, np.stack([m, numbers[:-1]]), True)
-    return Interpolator(pieces, checked, None if beyond or checked else fill_value)
+    return of_slopes(places, values, slopes, bool(extrapolate))
 
 
 scipy_captures("scipy.interpolate", {
-    "CubicSpline": cubic_spline, "PchipInterpolator": pchip, "Akima1DInterpolator": akima,
-    "interp1d": interp1d})
+    "CubicSpline": cubic_spline, "PchipInterpolator": pchip, "Akima1DInterpolator": akima})

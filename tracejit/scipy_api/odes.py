@@ -52,7 +52,8 @@ def _pair(method: object) -> Pair:
 def solve_ivp(fun: Callable[..., object], t_span: tuple[float, float], y0: object,
               method: object = "RK45", t_eval: object = None, dense_output: bool = False,
               events: None = None, vectorized: bool = False, args: object = None,
-              first_step: object = None, max_step: object = np.inf, rtol: object = 1e-3, atol: object = 1e-6) -> Any:
+              first_step: object = None, max_step: object = np.inf, rtol: object = 1e-3,
+              atol: object = 1e-6) -> Any:
     """Return the solution of an initial value problem."""
     if dense_output or events is not None:
         raise refuse("scipy.integrate.solve_ivp with dense_output= or events= cannot be captured",

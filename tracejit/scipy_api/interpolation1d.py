@@ -1,0 +1,110 @@
+"""`scipy.interpolate.interp1d` of traced data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from tracejit.numpy_api.axes import normalize_axis
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.scipy_api.interpolators import cubic_spline
+from tracejit.scipy_api.piecewise import Piecewise
+from tracejit.scipy_api.spline_making import make_interp_spline
+from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.dispatch import scipy_captures
+from tracejit.trace.values.equations import cast
+from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.tracer import Tracer
+
+__all__: list[str] = []
+
+Form = Callable[[Any], Any]
+
+
+class Interpolator:
+    """The interpolator that `interp1d` makes of traced data.
+
+    form    -- from a vector of points to values, points first
+    axis    -- where the axis of points goes
+    checked -- whether points outside are an error
+    fill    -- what stands outside, below and above; None where the form goes on
+    """
+
+    def __init__(self, form: Form, ends: tuple[object, object], axis: int, checked: bool,
+                 fill: tuple[object, object] | None) -> None:
+        self.form, self.ends, self.axis = form, ends, axis
+        self.checked, self.fill = checked, fill
+
+    def __call__(self, x: object) -> Any:
+        """Return the values at points."""
+        given: Any = as_tracer(x)
+        points: Any = np.reshape(cast(given, np.float64), (-1,))
+        below, above = points < self.ends[0], points > self.ends[1]
+        if self.checked:
+            require(np.logical_not(np.any(below | above)), ValueError,
+                    "A value in x_new is outside of the interpolation range.")
+        found = as_tracer(self.form(points))
+        if self.fill is not None:
+            low, high = (_beside(m, found) for m in (below, above))
+            found = as_tracer(np.where(low, self.fill[0], np.where(high, self.fill[1], found)))  # type: ignore[call-overload]
+        rank = len(given.dims)
+        whole: Any = np.reshape(found, (*given.shape, *found.shape[1:]))
+        return np.moveaxis(whole, tuple(range(rank)), tuple(range(self.axis, self.axis + rank)))
+
+
+def _beside(mask: np.ndarray, values: Tracer) -> Any:
+    return np.reshape(mask, (-1, *(1 for _ in values.dims[1:])))
+
+
+def _lines(x: np.ndarray, y: np.ndarray) -> Form:
+    h = _beside(np.diff(x), as_tracer(y))
+    return Piecewise(x, np.stack([np.diff(y, axis=0) / h, y[:-1]]), True)
+
+
+def _steps(places: np.ndarray, y: np.ndarray, side: Literal["left", "right"], back: int) -> Form:
+    """Return values of single points: those whose places are found for a point."""
+    last = np.shape(y)[0] - 1
+    return lambda x: y[np.clip(np.searchsorted(places, x, side=side) - back, 0, last)]
+
+
+_KINDS: dict[object, Callable[..., Form]] = {
+    "linear": _lines, "slinear": lambda x, y: make_interp_spline(x, y, 1),
+    "quadratic": lambda x, y: make_interp_spline(x, y, 2), "cubic": cubic_spline,
+    "previous": lambda x, y: _steps(x, y, "right", 1), "zero": lambda x, y: _steps(
+        x, y, "right", 1), "next": lambda x, y: _steps(x, y, "left", 0),
+    "nearest": lambda x, y: _steps(0.5 * (x[1:] + x[:-1]), y, "left", 0),
+    "nearest-up": lambda x, y: _steps(0.5 * (x[1:] + x[:-1]), y, "right", 0)}
+
+
+def interp1d(x: object, y: object, kind: object = "linear", axis: int = -1, copy: bool = True,
+             bounds_error: bool | None = None, fill_value: object = np.nan,
+             assume_sorted: bool = False) -> Any:
+    """Return the interpolator of values along an axis."""
+    if isinstance(kind, int):
+        kind = {0: "zero", 1: "slinear", 2: "quadratic", 3: "cubic"}.get(kind, kind)
+    if kind not in _KINDS:
+        raise refuse(f"scipy.interpolate.interp1d of kind {kind!r} cannot be captured",
+                     "Use make_interp_spline")
+    places: Any = cast(as_tracer(x), np.float64)
+    given: Any = as_tracer(y)
+    if given.dtype.kind == "c":
+        raise refuse("scipy.interpolate.interp1d of complex numbers cannot be captured",
+                     "Interpolate the parts")
+    along = normalize_axis(axis, len(given.dims))
+    wide: Any = given if given.dtype.kind == "f" else cast(given, np.float64)
+    values: Any = np.moveaxis(wide, along, 0)
+    if not assume_sorted:
+        order = np.argsort(places, kind="stable")
+        places, values = places[order], values[order]
+    values = np.reshape(values, (places.shape[0], *values.shape[1:]))
+    beyond = isinstance(fill_value, str)
+    default = isinstance(fill_value, float) and np.isnan(fill_value)
+    checked = (default and not beyond) if bounds_error is None else bool(bounds_error)
+    pair = fill_value if isinstance(fill_value, tuple) else (fill_value, fill_value)
+    return Interpolator(_KINDS[kind](places, values), (places[0], places[-1]), along, checked,
+                        None if beyond or checked else (pair[0], pair[1]))
+
+
+scipy_captures("scipy.interpolate", {"interp1d": interp1d})

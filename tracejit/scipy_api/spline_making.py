@@ -1,0 +1,212 @@
+"""Splines and polynomials through traced points: `make_interp_spline`, `splrep` and others."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracejit.numpy_api.creation import iota
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.scipy_api.bsplines import Spline, beside, spline_values
+from tracejit.scipy_api.interpolators import of_slopes, pchip
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import scipy_captures
+from tracejit.trace.values.equations import cast, dims_of
+from tracejit.trace.values.known_numbers import need_int
+from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.tracer import tracer_of
+
+__all__ = ["make_interp_spline"]
+
+
+def _knots(x: np.ndarray, k: int) -> Any:
+    """Return the knots of a spline through points, at most of which there is one."""
+    inner = x if k % 2 else 0.5 * (x[1:] + x[:-1])
+    cut = (k + 1) // 2 if k % 2 else k // 2
+    inner = inner[cut:-cut] if cut else inner
+    ends = [np.stack([e] * (k + 1)) for e in (x[0], x[-1])]
+    return np.concatenate([ends[0], inner, ends[1]])
+
+
+def _through(x: np.ndarray, y: np.ndarray, k: int) -> Spline:
+    """Return the spline of a degree through points: its coefficients solve a dense system."""
+    t = _knots(x, k)
+    i = iota(dims_of(x)[0])
+    one: Any = cast(as_tracer(i[:, None] == i[None, :]), np.float64)
+    matrix = spline_values(as_tracer(t), one, k, as_tracer(x))
+    current().note("the coefficients of a spline are the solution of a dense system here")
+    columns = np.reshape(y, (x.shape[0], -1))
+    return Spline(t, np.reshape(np.linalg.solve(matrix, columns), y.shape), k)
+
+
+def _data(x: object, y: object, k: object, axis: int, name: str) -> tuple[Any, Any, int]:
+    """Return points, values and degree, and raise SciPy's errors."""
+    degree = operator.index(k)  # type: ignore[arg-type]
+    places: Any = cast(as_tracer(x), np.float64)
+    values: Any = as_tracer(y)
+    if values.dtype.kind == "c" or not (axis == 0 or len(values.dims) == 1):
+        raise refuse(f"scipy.interpolate.{name} of complex numbers, or along another axis than the "
+                     "first, cannot be captured", "Use the parts, and np.moveaxis")
+    if degree < 1:
+        raise refuse(f"scipy.interpolate.{name} of degree 0 cannot be captured",
+                     "Use interp1d(kind='previous')")
+    require(np.all(places[1:] > places[:-1]), ValueError, "Expect x to not have duplicates")
+    values = cast(values, np.float64)
+    return places, np.reshape(values, (places.shape[0], *values.shape[1:])), degree
+
+
+def make_interp_spline(x: object, y: object, k: object = 3, t: None = None,
+                       bc_type: object = None, axis: int = 0, check_finite: bool = True) -> Any:
+    """Return the B-spline through points."""
+    if t is not None or bc_type not in (None, "not-a-knot"):
+        raise refuse("scipy.interpolate.make_interp_spline with t= or bc_type= cannot be captured",
+                     "Use CubicSpline, which has bc_type=")
+    return _through(*_data(x, y, k, axis, "make_interp_spline"))
+
+
+def splrep(x: object, y: object, w: None = None, xb: None = None, xe: None = None, k: object = 3,
+           task: int = 0, s: object = None, t: None = None, full_output: int = 0, per: int = 0,
+           quiet: int = 1) -> Any:
+    """Return knots, coefficients and degree of the spline through points."""
+    plain = all(v is None for v in (w, xb, xe, t)) and not (task or full_output or per)
+    if not plain or (s is not None and not (isinstance(s, (int, float)) and s == 0)):
+        raise refuse("scipy.interpolate.splrep with weights, knots or smoothing cannot be captured",
+                     "Leave them out, or make the spline outside")
+    made = _through(*_data(x, y, k, 0, "splrep"))
+    behind: Any = np.zeros(made.k + 1)
+    return made.t, np.concatenate([made.c, behind]), made.k
+
+
+class Interpolating:
+    """An `InterpolatedUnivariateSpline` of traced data."""
+
+    def __init__(self, spline: Spline) -> None:
+        self.spline = spline
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("roots", "get_residual", "set_smoothing_factor", "derivatives"):
+            raise AttributeError(name)
+        raise refuse(f"`{name}` of a spline of traced data cannot be captured",
+                     "Call it, or use derivative, antiderivative and integral")
+
+    def __call__(self, x: object, nu: int = 0, ext: object = None) -> Any:
+        """Return the values, or those of a derivative."""
+        if ext not in (None, 0, "extrapolate"):
+            raise refuse("a spline of traced data with ext= cannot be captured",
+                         "Use np.where, or np.clip the points")
+        return self.spline(x, nu)
+
+    def derivative(self, n: int = 1) -> Interpolating:
+        """Return a derivative."""
+        return Interpolating(self.spline.derivative(n))
+
+    def antiderivative(self, n: int = 1) -> Interpolating:
+        """Return an antiderivative."""
+        return Interpolating(self.spline.antiderivative(n))
+
+    def integral(self, a: object, b: object) -> Any:
+        """Return the integral between two points, 0 outside of the data."""
+        return tracer_of(as_tracer(self.spline.integrate(a, b, False)).value, weak=True)
+
+    def get_coeffs(self) -> Any:
+        """Return the coefficients."""
+        return self.spline.c
+
+    def get_knots(self) -> Any:
+        """Return the knots inside, and the two ends."""
+        k = self.spline.k
+        return self.spline.t[k:self.spline.t.shape[0] - k]
+
+
+def _univariate(name: str, smooth: bool) -> Callable[..., Any]:
+    def capture(x: object, y: object, w: None = None, bbox: object = (None, None), k: object = 3,
+                s: object = None, ext: object = 0, check_finite: bool = False) -> Any:
+        exact = not smooth or (isinstance(s, (int, float)) and s == 0)
+        if w is not None or list(bbox) != [None, None] or ext not in (0, "extrapolate") or (  # type: ignore[call-overload]
+                not exact):
+            raise refuse(f"scipy.interpolate.{name} of traced data with weights, bbox=, ext= or "
+                         "smoothing cannot be captured", "Say s=0, or make the spline outside")
+        return Interpolating(_through(*_data(x, y, k, 0, name)))
+
+    return capture
+
+
+def _interpolated(x: object, y: object, w: None = None, bbox: object = (None, None),
+                  k: object = 3, ext: object = 0, check_finite: bool = False) -> Any:
+    return _univariate("InterpolatedUnivariateSpline", False)(x, y, w, bbox, k, None, ext)
+
+
+def hermite(x: object, y: object, dydx: object, axis: int = 0,
+            extrapolate: bool | None = None) -> Any:
+    """Return the cubic pieces through points with slopes."""
+    places, values, _ = _data(x, y, 3, axis, "CubicHermiteSpline")
+    slopes: Any = cast(as_tracer(dydx), np.float64)
+    return of_slopes(places, values, np.reshape(slopes, values.shape), extrapolate is not False)
+
+
+# --- one polynomial through all points ------------------------------------------------------------
+
+
+class Newtons:
+    """The polynomial through points, by I. Newton's differences."""
+
+    def __init__(self, x: np.ndarray, y: np.ndarray, count: int) -> None:
+        self.x, self.c = x, [y[0]]
+        row = [y[k] for k in range(count)]
+        for order in range(1, count):
+            row = [(row[k + 1] - row[k]) / (x[k + order] - x[k]) for k in range(count - order)]
+            self.c.append(row[0])
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("add_xi", "set_yi", "derivatives", "derivative"):
+            raise AttributeError(name)
+        raise refuse(f"`{name}` of a polynomial through traced points cannot be captured",
+                     "Call it")
+
+    def __call__(self, x: object) -> Any:
+        """Return the values at points."""
+        given: Any = as_tracer(x)
+        at: Any = np.reshape(given if given.dtype.kind == "f" else cast(given, np.float64), (-1,))
+        total: Any = 0.0
+        for k in reversed(range(len(self.c))):
+            behind = self.c[k]
+            total = total * beside(at - self.x[k], as_tracer(behind)[None]) + behind
+        shape = (*given.shape, *as_tracer(self.c[0]).shape)
+        return np.reshape(np.broadcast_to(total, (at.shape[0], *shape[len(given.shape):])), shape)
+
+
+def newtons(xi: object, yi: object, axis: int = 0) -> Any:
+    """Return the polynomial through points."""
+    if yi is None or (axis != 0 and len(as_tracer(yi).dims) != 1):
+        raise refuse("a polynomial through points that come later, or along another axis than the "
+                     "first, cannot be captured", "Give the values, and use np.moveaxis")
+    places: Any = cast(as_tracer(xi), np.float64)
+    values: Any = cast(as_tracer(yi), np.float64)
+    count = need_int(places.dims[0], "how many points a polynomial goes through")
+    return Newtons(places, values, count)
+
+
+def _at_once(make: Callable[..., object], slopes: bool) -> Callable[..., Any]:
+    def capture(xi: object, yi: object, x: object, der: object = 0, axis: int = 0) -> Any:
+        found: Any = make(xi, yi, axis)
+        if slopes:
+            return found(x, operator.index(der))  # type: ignore[arg-type]
+        if der != 0:
+            raise refuse("derivatives of a polynomial through points cannot be captured",
+                         "Use tracejit.grad of its values")
+        return found(x)
+
+    return capture
+
+
+scipy_captures("scipy.interpolate", {
+    "make_interp_spline": make_interp_spline, "splrep": splrep,
+    "InterpolatedUnivariateSpline": _interpolated,
+    "UnivariateSpline": _univariate("UnivariateSpline", True), "CubicHermiteSpline": hermite,
+    "BarycentricInterpolator": lambda xi, yi=None, axis=0: newtons(xi, yi, axis),
+    "KroghInterpolator": newtons, "krogh_interpolate": _at_once(newtons, False),
+    "barycentric_interpolate": lambda xi, yi, x, axis=0: newtons(xi, yi, axis)(x),
+    "pchip_interpolate": _at_once(pchip, True)})
