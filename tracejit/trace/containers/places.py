@@ -77,6 +77,8 @@ class Poison:
         """Refuse."""
         raise refuse(f"{self.name!r} {self.why} at {self.where}", self.remedy)
 
+    __iter__ = __getitem__ = __call__ = __float__ = __array__ = read  # as what Python runs may
+
 
 class _NotChosen:
     """The stand-in for the numbers of a thing that is not chosen."""

@@ -18,8 +18,9 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import NeedOnePool
 from tracejit.trace.ground.source import rewritten_source
 
-__all__ = ["Reference", "Site", "goes_by_data", "note_length", "note_list", "note_put",
-           "pool_site", "require_one", "require_reference", "site_in_code"]
+__all__ = ["Reference", "Site", "goes_by_data", "note_length", "note_list",
+           "note_put", "note_stand_in", "pool_site", "require_one", "require_reference",
+           "site_in_code"]
 
 Site = tuple[Any, ...]
 """Where in the code a list is made: the lines of the calls, and which expression it is."""
@@ -87,6 +88,13 @@ def pool_site(site: Site) -> Site | None:
 def note_list(xs: list[object]) -> None:
     """Note where captured code has made a list."""
     current().made_lists[id(xs)] = xs, len(xs), site_in_code()
+
+
+def note_stand_in(xs: object, stand_in: object) -> None:
+    """Note that a list stands for another one in a loop: both are made at one place."""
+    made = current().made_lists
+    if type(xs) is list and type(stand_in) is list and id(xs) in made:
+        made[id(stand_in)] = stand_in, len(stand_in), made[id(xs)][2]
 
 
 def note_put(x: object) -> None:

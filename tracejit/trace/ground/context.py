@@ -205,6 +205,8 @@ class Frame:
     """The cells that became stale in it."""
     counted: bool = True
     """Whether it is no `while`, if it is a loop."""
+    is_long: bool = False
+    """Whether it is a loop of more iterations than a few, or of a number that is not known."""
     grows: bool = False
     """Whether it is a loop that may carry the storage of a list that gets longer in it."""
     growing: set[int] = field(default_factory=set)
@@ -307,6 +309,8 @@ class Trace:
     """Calls of transforms with pairs of their arguments that are one array (`copies.py`)."""
     plain_lists: dict[Any, str] = field(default_factory=dict)
     """Where lists are made item by item, and why."""
+    run_lists: set[Any] = field(default_factory=set)
+    """Where lists of a known length are made whose items are in runs: loops index them."""
     by_steps: set[Any] = field(default_factory=set)
     """Where generators of the user's are made whose items are taken one after another."""
     list_kinds: dict[Any, Any] = field(default_factory=dict)

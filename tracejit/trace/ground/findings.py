@@ -17,6 +17,7 @@ from tracejit.trace.ground.restarts import (
     NeedOneCopy,
     NeedOnePool,
     NeedPoolFact,
+    NeedRun,
     NeedStack,
     NeedStatic,
     NeedSteps,
@@ -49,6 +50,7 @@ class Findings:
     names: bool = False
     plain_lists: dict[Any, str] = field(default_factory=dict)
     list_kinds: dict[Any, frozenset[Any]] = field(default_factory=dict)
+    run_lists: set[tuple[Any, ...]] = field(default_factory=set)
     one_copies: set[Any] = field(default_factory=set)
     keyed_by_data: set[Hashable] = field(default_factory=set)
     pooled: dict[Hashable, Hashable] = field(default_factory=dict)
@@ -64,6 +66,7 @@ class Findings:
         trace.restarts = True
         trace.decides_layouts, trace.names = self.decides_layouts, self.names
         trace.plain_lists, trace.list_kinds = self.plain_lists, self.list_kinds
+        trace.run_lists = self.run_lists
         trace.one_copies, trace.keyed_by_data = self.one_copies, self.keyed_by_data
         trace.pooled, trace.counted_pools = self.pooled, self.counted_pools
         trace.pool_facts = self.pool_facts
@@ -73,6 +76,12 @@ class Findings:
     def forget_numbers(self) -> None:
         """Let sizes be symbolic and lists be runs again: the program will be another one."""
         self.pins, self.leasts, self.plain_lists, self.list_kinds = {}, {}, {}, {}
+
+    def make_item_by_item(self) -> None:
+        """Let lists of known lengths that loops index be Python's own again."""
+        self.plain_lists.update((site[:-2], "a loop over it cannot be captured")
+                                for site in self.run_lists)
+        self.run_lists.clear()
 
     def learn(self, need: Restart) -> bool:
         """Note the need that ended an attempt; False where another one would help nothing.
@@ -92,6 +101,8 @@ class Findings:
             self.forget_numbers()
         elif isinstance(need, NeedOneCopy):
             self.one_copies.add(need.pair)
+        elif isinstance(need, NeedRun):
+            self.run_lists.add(need.site)
         elif isinstance(need, NeedCounting):
             self.counted_pools.add(need.site)
         elif isinstance(need, NeedOnePool):

@@ -9,7 +9,7 @@ from tracejit.errors import Refusal, Restart
 from tracejit.ir.core import Site, Value
 
 __all__ = ["Grows", "NeedCounting", "NeedLeast", "NeedNames", "NeedOneCopy", "NeedOnePool",
-           "NeedPoolFact", "NeedStack", "NeedStatic", "NeedSteps", "NotRepeatable",
+           "NeedPoolFact", "NeedRun", "NeedStack", "NeedStatic", "NeedSteps", "NotRepeatable",
            "PlaceInCode", "Relist", "Unroll", "Widens"]
 
 
@@ -66,6 +66,17 @@ class NeedOnePool(Restart):
     def __init__(self, one: Hashable, other: Hashable) -> None:
         super().__init__(one, other)
         self.one, self.other = one, other
+
+
+class NeedRun(Restart):
+    """A loop reads or writes items of a list by its index: they have to be in one run.
+
+    site -- where in the code the list is made
+    """
+
+    def __init__(self, site: Hashable) -> None:
+        super().__init__(site)
+        self.site = site
 
 
 class NeedCounting(Restart):

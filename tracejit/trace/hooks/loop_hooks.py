@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import Refusal
+from tracejit.trace.containers.known_lengths import is_in_run, need_run, need_run_here
 from tracejit.trace.containers.places import Choice, HiddenPlace, NamePlace, name_places
 from tracejit.trace.containers.references import Reference, goes_by_data, note_put
 from tracejit.trace.containers.runs import Run, copies, has_runs
@@ -52,6 +53,9 @@ __all__ = ["Generated", "LoopHooks"]
 
 MANY_ITERATIONS = 12
 """How many iterations of a `while` on Python values are written out, if it can be traced."""
+
+MOST_UNROLLED = 64
+"""How many items of a list may be gone through one by one, if they can be in one array."""
 
 
 def _refused_while(e: Unroll) -> Refusal:
@@ -249,6 +253,8 @@ class LoopHooks(GeneratorHooks):
         items = counted(iterable)
         if items is None and isinstance(iterable, range) and len(iterable) > 1:
             items = constant_range(iterable)
+        if type(iterable) is list and len(iterable) > MOST_UNROLLED:
+            need_run(iterable)
         if items is None:
             self._run(iterate(iterable), body, stop, changes[0])
             return
@@ -444,12 +450,18 @@ class LoopHooks(GeneratorHooks):
 
     def _list_of_items(self, iterable: object, items: TracedIterable | None,
                        element: Callable[..., object]) -> Any:
-        many = items is not None and items.what == "a list" and items.count
-        if items is not None and (not isinstance(items.count, int) or (
-                isinstance(many, int) and many > MANY_ITEMS)):
+        if items is None and isinstance(iterable, range) and iterable and is_in_run():
+            items = constant_range(iterable)
+        if items is not None and (
+                not isinstance(items.count, int) or items.is_of_runs or is_in_run()):
             found = list_of(items, element)
             return self._filtered(items, element, lambda x: True) if found is None else found
-        return note_made([element(x) for x in iterate(iterable if items is None else items)])
+        made = note_made([])
+        for x in iterate(iterable if items is None else items):
+            made.append(element(x))
+            if len(made) == MOST_UNROLLED and type(iterable) is range:
+                need_run_here(made)
+        return made
 
     def _filtered(self, iterable: object, element: Callable[[object], object],
                   test: Callable[[object], object], method: str = "append") -> list[Any]:

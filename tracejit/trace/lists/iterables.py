@@ -17,6 +17,7 @@ from tracejit.trace.containers.runs import copies, has_runs
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, Changing
 from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.lists.rows import in_list
 from tracejit.trace.state.changes import advance, note_made
 from tracejit.trace.values.equations import as_operand, emit, same_dim, to_dim
@@ -54,6 +55,12 @@ class TracedIterable:
     def count(self) -> Dim:
         """Return the number of items."""
         return maximum(self.hi - self.lo, 0, current().builder.known)
+
+    @property
+    def is_of_runs(self) -> bool:
+        """Return whether it runs over lists with runs in them, of more items than a few."""
+        return any(map(has_runs, self.walks)) and (
+            not isinstance(count := self.count, int) or count > MANY_ITEMS)
 
     def __iter__(self) -> Iterator[Any]:
         count = need_int(self.count, f"iterating over {self.what} where it cannot be a loop")

@@ -22,8 +22,8 @@ from tracejit.trace.values.mixed import kinds_of, storage, united
 from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["are_things", "both_nan", "changing", "indexable", "is_empty", "is_known", "orderable",
-           "readable", "require_known_equality", "require_order", "sort_columns"]
+__all__ = ["are_things", "both_nan", "changing", "in_one_run", "indexable", "is_empty", "is_known",
+           "orderable", "readable", "require_known_equality", "require_order", "sort_columns"]
 
 FEW = 12
 """Of so many things at most each is compared with each, in branches of the program."""
@@ -39,6 +39,12 @@ def indexable(xs: object) -> None:
     known_container(xs, "a list's order, which data decides,", by_data=True)
     if xs:
         xs[:] = [_one_run(xs)]
+
+
+def in_one_run(xs: list[object], where: PlaceInCode) -> list[object]:
+    """Return the items of a new list as one run; as they are where they are unlike one another."""
+    run = _run_of(xs, where)
+    return xs if run is None else [run]
 
 
 def changing(owner: Any, *lists: list[Any]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import Refusal
+from tracejit.trace.containers.known_lengths import is_in_run
 from tracejit.trace.containers.numbered import Numbered, ObjectReference
 from tracejit.trace.containers.references import Site, note_list, pool_site, site_in_code
 from tracejit.trace.containers.runs import has_runs, place_in_code
@@ -20,6 +21,7 @@ from tracejit.trace.ground.dispatch import FUNCTIONS, Frozen, distribution_of, m
 from tracejit.trace.ground.modules import is_followed
 from tracejit.trace.ground.source import PACKAGE, rewritten_source
 from tracejit.trace.ground.upward import ABOVE, above
+from tracejit.trace.lists.orders import in_one_run
 from tracejit.trace.python.builtin_calls import BUILTINS, call_natively, call_replacement
 from tracejit.trace.python.impure import are_seeds, refused_as_impure
 from tracejit.trace.python.keyed import KEYED
@@ -37,7 +39,8 @@ from tracejit.trace.values.equations import cast, dtype_of, is_weak, lift
 from tracejit.trace.values.identities import naming
 
 __all__ = ["by_data", "call_object", "made_keyed", "made_list", "make_instance",
-           "make_keyed"]
+
+           "make_keyed", "noted_list"]
 
 
 def make_keyed(kind: Any, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
@@ -68,6 +71,13 @@ def made_list(xs: list[object]) -> Any:
     site = pool_site(site_in_code()) if current().pooled else None
     if site is not None:
         return make_instance(DataList, (_pool_of(site), xs), {})
+    return noted_list(xs)
+
+
+def noted_list(xs: list[object]) -> list[object]:
+    """Note where a new list is made; put its items into a run where loops index it."""
+    if xs and not has_runs(xs) and is_in_run():
+        xs[:] = in_one_run(xs, place_in_code())
     note_list(xs)
     return xs
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from tracejit.ir.dims import dim_values
 from tracejit.trace.containers.choices import MANY_OPTIONS, can_be_chosen, has_alike
+from tracejit.trace.containers.known_lengths import need_run
 from tracejit.trace.containers.numbered import Numbered
 from tracejit.trace.containers.places import Choice, MaybeUnset, is_number, present
 from tracejit.trace.containers.references import Reference, note_put
@@ -24,7 +25,7 @@ from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists.orders import indexable, is_known
 from tracejit.trace.python import list_items
-from tracejit.trace.python.instances import made_list
+from tracejit.trace.python.instances import made_list, noted_list
 from tracejit.trace.python.kinds_of_values import holds_traced
 from tracejit.trace.python.special_methods import is_plain, note_lookup, special_method
 from tracejit.trace.regions.choosing import content_or, for_each
@@ -56,6 +57,7 @@ def get_item(container: Any, key: Any) -> Any:
         found = list_items.item_of_a_growing_list(container, key)
         if found is not None:
             return found
+    _need_run_of(container, key)
     if _chooses_by_data(container, key):
         return _chosen_item(container, key)
     if _is_table(container, key):
@@ -99,7 +101,8 @@ def _item_of_pythons(container: Any, key: Any) -> Any:
             with watched():
                 content = container[key]
         if isinstance(key, slice) and type(container) in CONTAINERS:
-            return note_made(content)
+            note_made(content)
+            return noted_list(content) if type(content) is list else content
         if is_new and type(content) in CONTAINERS and sys.getrefcount(content) <= _IN_A_DICT:
             note_made(content)
             if type(content) is list:
@@ -124,6 +127,18 @@ def _with_references(container: object, key: object) -> tuple[Any, Any]:
         container = container if isinstance(container, list) else note_made([*container])
         indexable(container)
     return container, key
+
+
+def _need_run_of(xs: object, key: object) -> None:
+    """Begin again with the items of a list in a run where the number of a long loop indexes it."""
+    if type(xs) is not list or len(xs) < 2:
+        return
+    trace = current()
+    short = {f.index for f in trace.frames if f.kind == "loop" and not f.is_long}
+    for k in (key.start, key.stop, key.step) if type(key) is slice else (key,):
+        if isinstance(k, SymInt) and any(v in trace.carried and v not in short
+                                         for v in dim_values(trace.canonical(k.dim))):
+            need_run(xs)
 
 
 def _chooses_by_data(container: object, key: object) -> bool:
@@ -221,6 +236,7 @@ def set_item(container: object, key: Any, content: Any) -> None:
         method(container, key, content)
         return
     note_use(container)
+    _need_run_of(container, key)
     if isinstance(container, (list, dict)) and not isinstance(key, slice):
         if isinstance(container, list) or isinstance(key, SymInt):
             key = operator.index(key)

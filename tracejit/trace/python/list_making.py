@@ -11,6 +11,7 @@ from tracejit.errors import LargeInt, Refusal
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, dim_values, maximum
 from tracejit.ir.types import scalar
+from tracejit.trace.containers.known_lengths import is_in_run
 from tracejit.trace.containers.places import is_number, map_content
 from tracejit.trace.containers.runs import (
     Run,
@@ -27,7 +28,6 @@ from tracejit.trace.ground.dispatch import FUNCTIONS, Changing
 from tracejit.trace.ground.restarts import Grows, NeedStatic, PlaceInCode, Relist, Unroll
 from tracejit.trace.ground.upward import above
 from tracejit.trace.lists.filling import Alike, at_least_none
-from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.lists.iterables import Iterated, TracedIterable, counted
 from tracejit.trace.lists.list_runs import is_plain_number, joined
 from tracejit.trace.lists.rows import Rows, as_node, is_row, joint_template, places_of, same_rows
@@ -48,8 +48,7 @@ def list_of(items: TracedIterable, element: Callable[[object], object]) -> list[
     where = place_in_code()
     why: str | None = trace.plain_lists.get(where)
     count = items.count
-    if isinstance(count, int) and why is None and not (items.what == "a list" and (
-            count > MANY_ITEMS)):
+    if isinstance(count, int) and why is None and not (items.is_of_runs or is_in_run()):
         why = ""  # as many items as it says
     if why is None:
         try:
@@ -241,7 +240,8 @@ def list_from(x: object) -> list[Any] | None:
     if isinstance(x, Changing):
         x = x.read_value()
     items = counted(x) if not isinstance(x, list) else None
-    if items is None or (isinstance(items.count, int) and not isinstance(x, Iterated)):
+    if items is None or (isinstance(items.count, int) and not isinstance(x, Iterated) and (
+            not is_in_run())):
         return None
     if isinstance(x, Tracer) and x.ndim == 1 and place_in_code() not in current().plain_lists:
         return _stored_here(FUNCTIONS[np.array](x), 0, of_one_kind(x.dtype, False))
@@ -257,7 +257,8 @@ def nested_list(x: Tracer) -> Any:
     if x.dtype == np.uint64:
         require(np.all(x < np.uint64(1 << 63)), LargeInt, TOO_LARGE)
     x = cast(x, _PYTHON.get(x.dtype.kind, x.dtype))
-    if place_in_code() in current().plain_lists or isinstance(x.dims[0], int):
+    if place_in_code() in current().plain_lists or (
+            isinstance(x.dims[0], int) and not is_in_run()):
         rows = [x[k] for k in range(len(x))]
         return note_made([_plain_number(r) if not r.is_array
                           else nested_list(r) for r in rows])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.trace.containers.known_lengths import is_in_run
 from tracejit.trace.containers.runs import copies, has_runs, holds_runs, is_index
 from tracejit.trace.ground.operators import BINARY, UNARY
 from tracejit.trace.ground.upward import ABOVE
@@ -54,8 +55,8 @@ def _operate_on_lists(op: str, a: object, b: Any) -> Any:
             raise TypeError(f"unsupported operand types for a {type(xs).__name__} and a {kind}")
         if op == "Mult" and not other.is_array:
             raise TypeError(f"can't multiply sequence by non-int of type '{kind}'")
-    if op == "Mult" and type(other) is int and other > MANY_ITEMS and (
-            type(xs) is list and len(xs) == 1 and xs[0] is None):
+    if op == "Mult" and type(other) is int and type(xs) is list and len(xs) == 1 and (
+            is_in_run() or (other > MANY_ITEMS and xs[0] is None)):
         found = list_making.repeated(xs, other)
         return NotImplemented if found is None else found
     if op == "Mult" and has_runs(xs) and isinstance(other, int):

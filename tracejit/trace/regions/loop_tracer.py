@@ -22,7 +22,9 @@ from tracejit.ir.types import scalar
 from tracejit.trace.containers.choices import narrowed
 from tracejit.trace.containers.container_aliases import containers, with_joined
 from tracejit.trace.containers.heap import has_iterators
+from tracejit.trace.containers.known_lengths import need_run
 from tracejit.trace.containers.places import UNSET, MaybeUnset, NamePlace, holder_of, map_content
+from tracejit.trace.containers.references import note_stand_in
 from tracejit.trace.containers.runs import Stored, Views, place_in_code
 from tracejit.trace.ground.context import Cell, Frame, Place, current, refuse
 from tracejit.trace.ground.restarts import Grows, NeedStatic, Unroll, Widens
@@ -113,8 +115,9 @@ class LoopTracer:
         self.sizes, self.in_condition = Sizes(), False
         self.where = place_in_code()
         trips = hi - lo
-        self.may_grow = condition is None and self.where not in current().plain_lists and not (
-            isinstance(trips, int) and trips <= MANY_ITEMS)
+        self.is_long = condition is not None or not isinstance(trips, int) or trips > MANY_ITEMS
+        self.may_grow = condition is None and self.is_long and (
+            self.where not in current().plain_lists)
 
     # --- one attempt ----------------------------------------------------------------------------
 
@@ -192,6 +195,7 @@ class LoopTracer:
         """Give every place the content that an iteration begins with."""
         self.frame = frame
         frame.grows, frame.counted = self.may_grow, self.condition is None
+        frame.is_long = self.is_long
         frame.by_data, frame.index, self.lists.frame = self.by_data, self.inputs[0], frame
         turn = self.hi - 1 - self.inputs[0].dim if self.reverse else self.inputs[0].dim - self.lo
         at = (lambda k: self.hi - 1 - k) if self.reverse else (lambda k: self.lo + k)
@@ -216,6 +220,7 @@ class LoopTracer:
                 frame.stand_ins += made_for(c.guess, content)
             self.stand_ins.update({id(x): (k, x) for x in made_for(c.guess, content)})
             frame.written[c.place.key] = (c.place, c.place.get())
+            note_stand_in(c.place.get(), content)
             c.place.set(content)
             self.begun.append([None if x is None else Begun(x.cell, x.steps, x.dims, x.cell.value)
                                for x in map(array_of, parts_of(c.guess, content))])
@@ -231,7 +236,10 @@ class LoopTracer:
     def _refuse_indexed(self) -> None:
         """Unroll a loop that indexes lists which keep their length by its number."""
         growing = {id(g.container) for g in self.growing}
-        if any(id(x) not in growing for x in self.frame.indexed):
+        for x in self.frame.indexed:
+            if id(x) in growing:
+                continue
+            need_run(x)
             raise Unroll("a list is indexed by a number of the loop")
 
     def _run_condition(self, frame: Frame) -> list[Any] | None:
