@@ -355,6 +355,19 @@ tracejit.grad(newton).trace(2.0).lower().compile().export({out!r} + "/lib.o")
 """
 
 
+def test_inputs_that_share_no_memory_have_their_names_in_c(tmp_path: Path) -> None:
+    def add(double: Any, auto: Any) -> None:
+        for i in range(len(double)):
+            double[i] = double[i] + auto[i]
+
+    compiled(tracejit.jit(add), np.ones(3), np.ones(3)).export(tmp_path / "add.h", name="add_to")
+    text = (tmp_path / "add.h").read_text()
+    names = re.search(r"(\w+) and (\w+) share no memory", text)
+    assert names is not None
+    for name in names.groups():
+        assert re.search(rf"double \*{name}\b", text)
+
+
 def test_the_same_program_has_the_same_name(tmp_path: Path) -> None:
     first = "tracejit.jit(lambda x: x * 2.0)(1.0)"
     texts = []

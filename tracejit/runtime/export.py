@@ -109,12 +109,12 @@ def _conditions(program: Program) -> list[tuple[Any, str]]:
     return [*found, *(((a - b, "==", True), "") for a, b in capture.checks)]
 
 
-def _apart(program: Program, interface: Any) -> list[str]:
+def _apart(program: Program, interface: CInterface) -> list[str]:
     """Return lines on the inputs that may not share memory, as the program writes to one."""
-    names = {v: p.name for p in interface.parameters for v in [p.value]}
-    inputs = interface.kernel.inputs
-    return [f"{names.get(inputs[k], inputs[k].name)} and {names.get(inputs[j], inputs[j].name)} "
-            "share no memory." for fact in program.capture.facts if fact.kind == "overlap"
+    names = {p.value: p.name for p in interface.parameters}
+    inputs = interface.kernel.graph.inputs
+    return [f"{names[inputs[k]]} and {names[inputs[j]]} share no memory."
+            for fact in program.capture.facts if fact.kind == "overlap"
             for k, j in [fact.inputs]]
 
 
