@@ -223,10 +223,9 @@ def tuples_compared(x):
     return t + (a == b) + 2 * (a != b)
 
 
-def test_values_and_derivatives() -> None:
-    """All programs, interpreted, forwards and backwards."""
-    for f in PROGRAMS:
-        require_values_and_derivatives(f, XS)
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_values_and_derivatives(f: Callable[..., Any]) -> None:
+    require_values_and_derivatives(f, XS)
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)

@@ -319,10 +319,9 @@ def keys_that_are_truths(x):
 # --- the laws -------------------------------------------------------------------------------------
 
 
-def test_values_and_derivatives() -> None:
-    """All programs, interpreted, forwards and backwards."""
-    for f in PROGRAMS:
-        require_values_and_derivatives(f, XS)
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_values_and_derivatives(f: Callable[..., Any]) -> None:
+    require_values_and_derivatives(f, XS)
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)

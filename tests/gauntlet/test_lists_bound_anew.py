@@ -202,10 +202,9 @@ def empty_or_not(x):
     return sum(items) + len(items)
 
 
-def test_values_and_derivatives() -> None:
-    """All programs, interpreted, forwards and backwards."""
-    for f in PROGRAMS:
-        require_values_and_derivatives(f, XS)
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_values_and_derivatives(f: Callable[..., Any]) -> None:
+    require_values_and_derivatives(f, XS)
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)

@@ -612,10 +612,9 @@ def truths_kept(x):
 # --- the laws ------------------------------------------------------------------------------------
 
 
-def test_values_and_derivatives() -> None:
-    """All programs, interpreted, forwards and backwards."""
-    for f in PROGRAMS:
-        require_values_and_derivatives(f, XS, (IndexError, ValueError))
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_values_and_derivatives(f: Callable[..., Any]) -> None:
+    require_values_and_derivatives(f, XS, (IndexError, ValueError))
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)

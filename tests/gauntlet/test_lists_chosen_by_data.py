@@ -401,12 +401,13 @@ def test_one_program_for_all_lengths() -> None:
 
 @pytest.mark.parametrize("f", [cells_sum, pairs_in_bins, trees_in_lists], ids=lambda f: f.__name__)
 def test_second_derivatives_are_right(f: Callable[..., Any]) -> None:
+    x = XS[0][:4]  # differences of interpreted gradients take long
     with tracejit.config(disable_jit=True):
         def curved(x: Any) -> Any:
             return np.sum(tracejit.grad(f)(x) ** 2)
 
-        np.testing.assert_allclose(tracejit.grad(curved)(XS[0]), numeric_gradient(
-            curved, [XS[0]], 0), rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(tracejit.grad(curved)(x), numeric_gradient(
+            curved, [x], 0), rtol=1e-5, atol=1e-5)
 
 
 # --- errors and refusals --------------------------------------------------------------------------
