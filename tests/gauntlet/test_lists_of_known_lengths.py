@@ -48,13 +48,13 @@ def table_of_lists(x: float, n: int) -> Any:
 
 
 def rows_with_names(x: float, n: int) -> Any:
-    table = [[x * j for j in range(n)] for _ in range(n)]
+    table = [[x] * n for _ in range(n)]
     for i in range(1, n):
         before, row = table[i - 1], table[i]
         row[0] = x * i
         for j in range(1, n):
             row[j] = min(before[j], row[j - 1]) + math.cos(x * i * j) ** 2
-    return table[n - 1][n - 1]
+    return table[n - 1][n - 1] + table[1][2]
 
 
 def heat(x: float, n: int) -> Any:
@@ -133,8 +133,13 @@ LOOPS = [option_tree, tree_of_new_lists, table_of_lists, rows_with_names, heat, 
 
 @pytest.mark.parametrize("fn", LOOPS, ids=lambda f: f.__name__)
 def test_loops_stay_loops(fn: Callable[[float, int], Any]) -> None:
+    require_equal_graphs(fn, (18, 23))
+
+
+def require_equal_graphs(fn: Callable[[float, int], Any], lengths: tuple[int, int]) -> None:
+    """Assert that values and slopes are right, and that a graph does not grow with a length."""
     sizes = []
-    for n in (18, 23):
+    for n in lengths:
         compiled = tracejit.value_and_grad(partial(fn, n=n))
         with tracejit.config(disable_jit=True):
             traced = compiled.trace(0.37)
@@ -145,6 +150,42 @@ def test_loops_stay_loops(fn: Callable[[float, int], Any]) -> None:
         differences = (fn(0.37 + 1e-6, n) - fn(0.37 - 1e-6, n)) / 2e-6
         np.testing.assert_allclose(slope, differences, rtol=1e-4, atol=1e-6)
     assert sizes[0] == sizes[1]
+
+
+def array_of_waves(x: float, n: int) -> Any:
+    return np.sum(np.array([math.sin(x * i) * math.exp(-0.01 * i) for i in range(n)]) ** 2)
+
+
+def sum_of_waves(x: float, n: int) -> Any:
+    return sum(math.sin(x * i) * math.exp(-0.01 * i) for i in range(n))
+
+
+def known_weights(x: float, n: int) -> Any:
+    weights = [math.cos(2 * math.pi * k / n) for k in range(n)]
+    return sum(w * x**k for k, w in enumerate(weights))
+
+
+def pairs(x: float, n: int) -> Any:
+    ps = [(math.cos(i * x), math.sin(i)) for i in range(n)]
+    total = sum(p * q for p, q in ps)
+    for k, (p, q) in enumerate(ps):
+        total += k * p - q
+    return total
+
+
+def gone_through(x: float, n: int) -> Any:
+    v, total = [x * i for i in range(n)], 0.0
+    for p in v:
+        total += math.sin(p)
+    for p, q in zip(v, v[1:], strict=False):  # noqa: RUF007
+        total += p * q
+    return total + max(v) + v[3] + len([p for p in v if p > 1.0]) + (x in v)
+
+
+@pytest.mark.parametrize("fn", [array_of_waves, sum_of_waves, known_weights, pairs, gone_through],
+                         ids=lambda f: f.__name__)
+def test_long_lists_are_gone_through_by_loops(fn: Callable[[float, int], Any]) -> None:
+    require_equal_graphs(fn, (70, 85))
 
 
 NAMES = ("a", "b", "c")

@@ -14,7 +14,10 @@ from tracejit.trace.ground.context import current
 from tracejit.trace.ground.restarts import NeedRun
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["is_in_run", "need_run"]
+__all__ = ["MOST_UNROLLED", "is_in_run", "need_run", "need_run_here", "need_run_of_many"]
+
+MOST_UNROLLED = 64
+"""How many items of a list may be gone through one by one, if they can be in one array."""
 
 
 def is_in_run() -> bool:
@@ -29,6 +32,12 @@ def need_run(xs: list[object]) -> None:
     _, _, site = current().made_lists.get(id(xs), (None, 0, None))
     if site is not None and all(is_number(x) or type(x) in (list, tuple) for x in xs):
         _begin_again(site)
+
+
+def need_run_of_many(xs: object) -> None:
+    """Do so for a list that something goes through, if it has more items than are written out."""
+    if type(xs) is list and len(xs) > MOST_UNROLLED:
+        need_run(xs)
 
 
 def need_run_here(xs: list[object]) -> None:

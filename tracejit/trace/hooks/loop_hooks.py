@@ -12,7 +12,12 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import Refusal
-from tracejit.trace.containers.known_lengths import is_in_run, need_run, need_run_here
+from tracejit.trace.containers.known_lengths import (
+    MOST_UNROLLED,
+    is_in_run,
+    need_run_here,
+    need_run_of_many,
+)
 from tracejit.trace.containers.places import Choice, HiddenPlace, NamePlace, name_places
 from tracejit.trace.containers.references import Reference, goes_by_data, note_put
 from tracejit.trace.containers.runs import Run, copies, has_runs
@@ -53,9 +58,6 @@ __all__ = ["Generated", "LoopHooks"]
 
 MANY_ITERATIONS = 12
 """How many iterations of a `while` on Python values are written out, if it can be traced."""
-
-MOST_UNROLLED = 64
-"""How many items of a list may be gone through one by one, if they can be in one array."""
 
 
 def _refused_while(e: Unroll) -> Refusal:
@@ -253,8 +255,7 @@ class LoopHooks(GeneratorHooks):
         items = counted(iterable)
         if items is None and isinstance(iterable, range) and len(iterable) > 1:
             items = constant_range(iterable)
-        if type(iterable) is list and len(iterable) > MOST_UNROLLED:
-            need_run(iterable)
+        need_run_of_many(iterable)
         if items is None:
             self._run(iterate(iterable), body, stop, changes[0])
             return
@@ -456,6 +457,7 @@ class LoopHooks(GeneratorHooks):
                 not isinstance(items.count, int) or items.is_of_runs or is_in_run()):
             found = list_of(items, element)
             return self._filtered(items, element, lambda x: True) if found is None else found
+        need_run_of_many(iterable)
         made = note_made([])
         for x in iterate(iterable if items is None else items):
             made.append(element(x))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import Dim, ceil_div, maximum, minimum, product
+from tracejit.trace.containers.known_lengths import need_run_of_many
 from tracejit.trace.containers.places import is_number
 from tracejit.trace.containers.references import Reference
 from tracejit.trace.containers.runs import copies, has_runs
@@ -207,6 +208,7 @@ def counted(x: Any) -> TracedIterable | None:
 
 def _counted(x: Any) -> TracedIterable | None:
     """Return the iterable that an iterator over x runs over: the items of a list are alike then."""
+    need_run_of_many(x)
     if not has_runs(x) or len(x) == 1:
         return counted(x)
     items = counted([ABOVE.one_run(x)])

@@ -11,7 +11,7 @@ from tracejit.errors import LargeInt, Refusal
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, dim_values, maximum
 from tracejit.ir.types import scalar
-from tracejit.trace.containers.known_lengths import is_in_run
+from tracejit.trace.containers.known_lengths import is_in_run, need_run
 from tracejit.trace.containers.places import is_number, map_content
 from tracejit.trace.containers.runs import (
     Run,
@@ -28,6 +28,7 @@ from tracejit.trace.ground.dispatch import FUNCTIONS, Changing
 from tracejit.trace.ground.restarts import Grows, NeedStatic, PlaceInCode, Relist, Unroll
 from tracejit.trace.ground.upward import above
 from tracejit.trace.lists.filling import Alike, at_least_none
+from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.lists.iterables import Iterated, TracedIterable, counted
 from tracejit.trace.lists.list_runs import is_plain_number, joined
 from tracejit.trace.lists.rows import Rows, as_node, is_row, joint_template, places_of, same_rows
@@ -222,6 +223,8 @@ def _kind_of_list(xs: list[object]) -> tuple[tuple[Dim, ...], int, Kinds]:
     run = xs[0] if len(xs) == 1 else None
     if isinstance(run, Stored) and not run.shared and (run.nest or run.is_numbers):
         return run.data.dims, run.nest + 1, run.kinds
+    if len(xs) > MANY_ITEMS:
+        need_run(xs)
     found = [_kind_of(x, set()) for x in xs if not isinstance(x, Run)]
     kinds = united(*(numbers for _, _, numbers in found))
     if len({(shape, nest) for shape, nest, _ in found}) != 1 or storage(kinds) is None or any(
