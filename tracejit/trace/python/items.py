@@ -43,8 +43,7 @@ def get_item(container: Any, key: Any) -> Any:
     """Return `container[key]`."""
     if container is np.r_ or container is np.c_:
         parts = key if isinstance(key, tuple) else (key,)
-        if any(map(holds_traced, parts)) or any(
-                isinstance(s, slice) and holds_traced((s.start, s.stop, s.step)) for s in parts):
+        if any(map(_is_traced_part, parts)):
             return INDEXED[container](parts)
     if isinstance(container, np.ndarray):
         container = lift(container)
@@ -53,10 +52,9 @@ def get_item(container: Any, key: Any) -> Any:
         key = _as_index(key)
     if has_runs(container):
         return list_items.get_item(container, key)
-    if type(container) is list and isinstance(key, SymInt):
-        found = list_items.item_of_a_growing_list(container, key)
-        if found is not None:
-            return found
+    if type(container) is list and isinstance(key, SymInt) and (
+            found := list_items.item_of_a_growing_list(container, key)) is not None:
+        return found
     _need_run_of(container, key)
     if _chooses_by_data(container, key):
         return _chosen_item(container, key)
@@ -80,6 +78,11 @@ def get_item(container: Any, key: Any) -> Any:
     if isinstance(container, SymInt):
         raise TypeError("'int' object is not subscriptable")
     return _item_of_pythons(container, key)
+
+
+def _is_traced_part(x: object) -> bool:
+    """Return whether a part of an index of `np.r_` is traced, or a slice with traced ends."""
+    return holds_traced((x.start, x.stop, x.step) if isinstance(x, slice) else x)
 
 
 _IN_A_DICT = 3
