@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import scipy.sparse.linalg as sparse_linalg
 from oracles import numeric_gradient
 from scipy.sparse.linalg import spsolve
 
@@ -81,6 +82,12 @@ def _diffusion(k: Any) -> Any:
     return np.sum(spsolve(a, np.arange(len(k)) * 1.0) ** 2)
 
 
+def _laplacian(k: Any) -> Any:
+    line = sp.diags([k + 2.0, -k[1:], -k[1:]], [0, 1, -1])
+    one = sp.eye(4)
+    return np.sum(spsolve((sp.kron(line, one) + sp.kron(one, line)).tocsc(), np.ones(16)) ** 2)
+
+
 MAKERS = ("csr_array", "csr_matrix", "csc_array", "csc_matrix", "coo_array", "coo_matrix")
 MADE: dict[str, tuple[Callable[[Any], Any], Any]] = {
     **{f"{kind} by places": (lambda d, kind=kind: np.sum(
@@ -96,11 +103,33 @@ MADE: dict[str, tuple[Callable[[Any], Any], Any]] = {
         [x[0], -2.0, x[1]], [-1, 0, 1], shape=(4, 4)) @ x), X4),
     "diffusion": (_diffusion, K),
     "spsolve": (lambda b: np.sum(spsolve(sp.csc_array(np.eye(4) * 3.0 + 1.0), b) ** 2), X43),
+    "kron": (lambda x: np.sum(np.cos(sp.kron(sp.diags_array(x), CSR).toarray())), X4),
+    "kron by rows": (lambda x: np.sum(np.cos(sp.kron(CSR, sp.csr_matrix(x), format="csr")
+                                             @ np.arange(12.0))), X43),
+    "kron of a dense one": (lambda x: np.sum(np.cos(sp.kron(x, CSR).toarray())), X43),
+    "vstack": (lambda x: np.sum(np.cos(sp.vstack([sp.diags_array(x), CSR, CSR * x[0]]).toarray())),
+               X4),
+    "hstack": (lambda x: np.sum(np.cos(sp.hstack([sp.diags_array(x), CSR.T], format="csc")
+                                       @ np.arange(9.0))), X4),
+    "block_diag": (lambda x: np.sum(np.cos(sp.block_diag([sp.diags_array(x), CSR]).toarray())), X4),
+    "eye": (lambda x: np.sum((2.0 * sp.eye(len(x)) + sp.identity(len(x)) + sp.diags(x)) @ x), X4),
+    "eye_array": (lambda x: np.sum((sp.eye_array(x.size) * x[0]) @ x), X4),
+    "laplacian": (_laplacian, K[:4]),
+    **{name: (lambda x, f=f: np.sum(np.cos(f(sp.diags_array(x * x + 2.0), x, rtol=1e-13)[0])), X4)
+       for name, f in (("cg", sparse_linalg.cg), ("gmres", sparse_linalg.gmres),
+                       ("bicgstab", sparse_linalg.bicgstab))},
+    "no failure": (lambda x: x[0] * (1 + sparse_linalg.cg(sp.diags_array(x * x + 2.0), x)[1]), X4),
+    **{f"splu {t}": (lambda x, t=t: np.sum(np.cos(sparse_linalg.splu(sp.diags_array(
+        [x + 4.0, x[1:]], offsets=[0, 1]).tocsc()).solve(x, t))), X4) for t in "NTH"},
+    "factorized": (lambda x: np.sum(np.cos(sparse_linalg.factorized(sp.diags_array(
+        x * x + 2.0).tocsc())(np.arange(4.0)))), X4),
     "identity": (lambda x: np.sum((sp.eye_array(4) + x[0] * sp.diags_array(x)) @ x), X4)}
 
 
 def test_every_function_captured_has_a_case() -> None:
-    tested = {*MAKERS, "diags", "diags_array", "issparse", "linalg.spsolve"}
+    tested = {*MAKERS, "diags", "diags_array", "issparse", "kron", "vstack", "hstack",
+              "block_diag", "eye", "eye_array", "identity", "linalg.spsolve", "linalg.cg",
+              "linalg.gmres", "linalg.bicgstab", "linalg.splu", "linalg.factorized"}
     assert {name.removeprefix("scipy.sparse.") for name in FOREIGN
             if name.startswith("scipy.sparse.")} == tested
 

@@ -23,6 +23,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     samples,
     scores,
     sparse,
+    sparse_assembly,
     sparse_making,
     spectral,
     spline_making,

@@ -18,7 +18,7 @@ from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
 
-__all__: list[str] = []
+__all__ = ["dense_solution"]
 
 _OTHER_LENGTH = "the length of a diagonal does not agree with the array's size"
 _LENGTHS = "indices and data should have the same size"
@@ -142,14 +142,23 @@ def spsolve(A: object, b: object, permc_spec: object = None, use_umfpack: bool =
         raise refuse("scipy.sparse.linalg.spsolve of a dense matrix", "Use np.linalg.solve")
     if is_sparse(b):
         raise refuse("scipy.sparse.linalg.spsolve with a sparse right side", "Give b.toarray()")
-    matrix, right = as_sparse(A), as_tracer(b)
+    return dense_solution("spsolve", A, b)
+
+
+def dense_solution(name: str, A: object, b: object, *, columns: bool = False) -> Any:
+    """Return the solution of a system, found as that of a dense one, which `.why()` tells.
+
+    columns -- whether a right side of one column gives a column
+    """
+    matrix: Any = as_sparse(A) if is_sparse(A) else as_tracer(A)
+    right = as_tracer(b)
     if isinstance(matrix.shape[0], int) and matrix.shape[0] > MOST_UNKNOWNS:
-        raise refuse(f"scipy.sparse.linalg.spsolve of {matrix.shape[0]} unknowns, which would be "
+        raise refuse(f"scipy.sparse.linalg.{name} of {matrix.shape[0]} unknowns, which would be "
                      "solved as a dense system", "Use scipy.linalg.solve_banded")
-    current().note("scipy.sparse.linalg.spsolve solves a dense system here, in O(n^3): "
+    current().note(f"scipy.sparse.linalg.{name} solves a dense system here, in O(n^3): "
                    "scipy.linalg.solve_banded is faster where the elements are near the diagonal")
-    dense = matrix.toarray()
-    if right.ndim == 2 and right.dims[1] == 1:
+    dense = matrix.toarray() if is_sparse(A) else matrix
+    if right.ndim == 2 and right.dims[1] == 1 and not columns:
         return np.reshape(np.linalg.solve(dense, right), (-1,))
     return np.linalg.solve(dense, right)
 

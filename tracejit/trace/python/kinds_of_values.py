@@ -29,7 +29,8 @@ def holds_traced(x: object) -> bool:
     if isinstance(x, (list, tuple, *LIKE_LISTS)):
         return any(map(holds_traced, x))
     return isinstance(x, (TracedOperand, TracedIterable, Run)) or (
-        isinstance(x, ObjectReference) and type(x._number) is not int)
+        isinstance(x, ObjectReference) and type(x._number) is not int) or (
+        "has_captured_operators" in vars(type(x)))  # a sparse matrix that captured code made
 
 
 def type_of(x: object) -> type:
