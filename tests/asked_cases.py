@@ -109,6 +109,8 @@ _OF_CLASS: dict[str, str] = {
 }
 
 _SPECIAL: list[tuple[str, ...]] = [
+    ("copied and shown", "class A:|  def __init__(self): self.k=2.0|a=A()",
+     "(copy.copy(a).k + len(repr(a).split()[0]))*x", "a.k=3.0", "a.k=4", "A.__len__=lambda s: 3"),
     ("enum item",
      "class Color(enum.Enum):|  RED=1|  BLUE=2.5|  def k(self): return self.value*2|  @classm"
      "ethod|  def d(cls): return cls.BLUE|class F(enum.IntFlag):|  A=1|  B=2|C=Color.RED",

@@ -240,3 +240,56 @@ def test_numbers_are_put_together_as_in_python(power: int) -> None:
     with tracejit.config(disable_jit=True):
         assert tracejit.grad(lambda x: math.ldexp(x, 3))(1.3) == 8.0
         assert tracejit.grad(lambda x: math.frexp(x)[0])(-5.0) == 0.125
+
+
+# --- names that are unset -------------------------------------------------------------------------
+
+
+def _deleted(x: Any) -> Any:
+    y = x
+    del y
+    try:
+        z = y  # noqa: F821
+    except UnboundLocalError:
+        z = x * 2.0
+    return z
+
+
+def _never_set(x: Any) -> Any:
+    try:
+        z = q  # noqa: F821
+    except UnboundLocalError:
+        z = x * 5.0
+    if x < -100.0:
+        q = 1.0  # noqa: F841
+    return z
+
+
+def _deleted_after_a_loop(x: Any) -> Any:
+    y = [x]
+    for y in y:  # noqa: B007, B020
+        pass
+    del y
+    try:
+        y  # noqa: F821
+    except UnboundLocalError as error:
+        return x * 7.0 + (type(error) is UnboundLocalError)
+
+
+def _of_an_inner_function(x: Any) -> Any:
+    y = x
+
+    def inner() -> Any:
+        return y  # noqa: F821
+
+    del y
+    try:
+        return inner()
+    except NameError as error:
+        return x * (3.0 if type(error) is NameError else 4.0)
+
+
+@pytest.mark.parametrize("function", [_deleted, _never_set, _deleted_after_a_loop,
+                                      _of_an_inner_function], ids=lambda f: f.__name__)
+def test_a_name_that_is_unset_is_pythons_error(function: Callable[..., Any]) -> None:
+    require_same(function, *NUMBERS)

@@ -58,7 +58,8 @@ class TryHooks(LoopHooks):
             ended = self._attempted(attempt, body)
         except ENDS_CAPTURES:
             raise
-        except BaseException as e:  # raised by the capture, before anything that the run may raise
+        except BaseException as raised:  # by the capture, before anything that the run may raise
+            e = _as_in_python(raised)
             _refuse_errors(scope.eqns[begun:], caught)
             rest_on_sizes(e)
             kind = type(e).__mro__
@@ -88,7 +89,7 @@ class TryHooks(LoopHooks):
                 except Exception as e:
                     if len(trace.opened) == opened and attempt.code.get() == 0:
                         raise
-                    ended = _ended_by(e)
+                    ended = _ended_by(_as_in_python(e))
                 return close_opened(opened, ended)
         except Grows as e:
             if any(e.frame is o.frame for o in trace.opened[opened:]):
@@ -174,6 +175,21 @@ class TryHooks(LoopHooks):
         for n in some:
             fail_by(attempt.faults[n - 1], code != n)
         fail_by(attempt.faults[last - 1], False)
+
+
+def _as_in_python(error: Any) -> Any:
+    """Return an error as Python raises it: parts of rewritten code read locals as free names."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if type(error) is not NameError or trace is None:
+        return error
+    code, name = trace.tb_frame.f_code, error.name
+    if not code.co_name.startswith("_tj_") or name not in code.co_freevars:
+        return error
+    found = UnboundLocalError(f"cannot access local variable {name!r} where it is not associated "
+                              "with a value", name=name)
+    return found.with_traceback(error.__traceback__)
 
 
 def _refuse_errors(eqns: Sequence[Eqn], caught: Callable[[], object]) -> None:

@@ -45,10 +45,14 @@ class Inside(Content):
 
     def _of_class(self, cls: type, around: tuple[object, ...]) -> Any:
         entries = [(name, Itself(x) if isinstance(x, type) else self._parts_of(x, around))
-                   for name, x in vars(cls).items()]
+                   for name, x in vars(cls).items() if name not in _NOTES]
         functions = [self._of_function(fn, (*around, fn))
                      for x in vars(cls).values() for fn in functions_of(x)]
         return Itself(cls), cls.__name__, cls.__qualname__, tuple(entries), tuple(functions)
+
+
+_NOTES = ("__slotnames__",)
+"""What the standard library writes to classes for itself, when it is first asked for a copy."""
 
 
 def read_insides(things: Iterable[object]) -> None:

@@ -120,7 +120,9 @@ def class_entry(cls: type, name: str, *behind: type) -> Any:
 def special_names(cls: type) -> tuple[str, ...]:
     """Return the names of the methods that Python may call by itself, of a class and its bases."""
     return tuple([name for base in cls.__mro__ if is_followed(base)
-                  for name in base.__dict__ if name.startswith("__") and name.endswith("__")])
+                  for name, entry in base.__dict__.items()
+                  if name.startswith("__") and name.endswith("__") and (
+                      entry is None or callable(entry) or hasattr(type(entry), "__get__"))])
 
 
 def _call(x: Any, key: Any) -> Any:
