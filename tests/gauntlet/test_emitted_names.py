@@ -198,6 +198,7 @@ def test_sizes_in_a_spec_are_names_or_numbers(text: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_kernels_for_a_device_bind_no_name_that_is_taken(name: str) -> None:
+    pytest.importorskip("numba_cuda")
     for role in ("a number", "an array", "a loop"):
         require_clean(lowered(role, name, target="cuda").source, "cuda")
 

@@ -838,6 +838,7 @@ def test_what_cannot_be_done_is_refused_at_the_users_line(name: str) -> None:
 
 
 def test_other_targets_say_why_not() -> None:
+    pytest.importorskip("numba_cuda")
     captured = tracejit.jit(russian_roulette)
 
     @numba.njit

@@ -885,7 +885,7 @@ def makes_errors_of_warnings(x: Any) -> Any:
         return np.log(x)
 
 
-@pytest.mark.parametrize("fn", [divides, asserts, raises, decomposes])
+@pytest.mark.parametrize("fn", [divides, asserts, raises, decomposes, indexes])
 def test_a_try_around_what_may_raise_takes_its_handler(fn: Any) -> None:
     with tracejit.config(disable_jit=True):
         compiled = tracejit.jit(fn)
@@ -893,8 +893,7 @@ def test_a_try_around_what_may_raise_takes_its_handler(fn: Any) -> None:
             assert compiled(x) == fn(x)
 
 
-@pytest.mark.parametrize("fn", [indexes, warns, raises_what_numpy_warns_of,
-                                makes_errors_of_warnings])
+@pytest.mark.parametrize("fn", [warns, raises_what_numpy_warns_of, makes_errors_of_warnings])
 def test_a_try_around_what_may_raise_what_it_catches_is_refused(fn: Any) -> None:
     with tracejit.config(disable_jit=True), pytest.raises(Refusal) as caught:
         tracejit.jit(fn)(0.5)
@@ -1010,12 +1009,14 @@ def of_one_in_a_list_after_a_loop(x: Any) -> Any:
     return np.sum(items[1][0]) + items[1].ndim
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape")  # deprecated since NumPy 2.5
 @pytest.mark.parametrize("fn", [of_what_a_loop_makes, of_what_a_branch_makes, by_a_function,
                                 of_an_array_that_goes_around, within_a_gradient])
 def test_a_shape_is_assigned_to_what_is_made_in_a_loop_or_branch(fn: Any) -> None:
     check(fn, np.arange(1.0, 5.0))
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape")  # deprecated since NumPy 2.5
 @pytest.mark.parametrize("fn", [of_two_names_from_a_branch, of_two_names_from_a_loop,
                                 of_one_that_a_branch_may_bind_anew, of_what_was_there_before,
                                 of_one_in_a_list_after_a_loop])

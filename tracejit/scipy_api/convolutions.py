@@ -285,7 +285,7 @@ def uniform_filter1d(input: object, size: int, axis: int = -1, output: None = No
     first[0] = 1.0  # SciPy moves a sum along: what left it is in it still if it is not finite
     whether: Any = np.where(np.isfinite(x), 0.0, 1.0)
     left: Any = correlated(whether, as_tracer(first), axis, mode,
-                           np.where(np.isfinite(cval), 0.0, 1.0), *ends[3:])
+                           1.0 - np.isfinite(as_tracer(cval)), *ends[3:])
     return np.where(np.cumsum(left, axis=axis) - left > 0.0, np.nan, result)
 
 

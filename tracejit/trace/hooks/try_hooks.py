@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from tracejit.trace.regions.raising import BranchJumped, BranchRaised, require_i
 
 __all__ = ["TryHooks"]
 
+E = TypeVar("E", bound=BaseException)
 Handler = tuple[Callable[[], Any], FunctionType, str]
 """What it catches, its body, and the name that it gives the error."""
 
@@ -177,12 +178,12 @@ class TryHooks(LoopHooks):
         fail_by(attempt.faults[last - 1], False)
 
 
-def _as_in_python(error: Any) -> Any:
+def _as_in_python(error: E) -> E | UnboundLocalError:
     """Return an error as Python raises it: parts of rewritten code read locals as free names."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    if type(error) is not NameError or trace is None:
+    if not isinstance(error, NameError) or type(error) is not NameError or trace is None:
         return error
     code, name = trace.tb_frame.f_code, error.name
     if not code.co_name.startswith("_tj_") or name not in code.co_freevars:

@@ -28,8 +28,10 @@ __all__ = ["search_of"]
 
 def search_of(owner: object, name: str, args: Sequence[object]) -> Callable[..., Any] | None:
     """Return how a method of a list, tuple or deque finds items that data decides; else None."""
-    method = _METHODS.get(name) if isinstance(owner, (list, tuple, deque)) else None
-    if method is None or not args or (name == "remove" and not isinstance(owner, (list, deque))):
+    if not isinstance(owner, (list, tuple, deque)) or not args:
+        return None
+    method = _METHODS.get(name)
+    if method is None or (name == "remove" and isinstance(owner, tuple)):
         return None
     decides = holds_traced(owner) or holds_traced(args[0]) or any(
         map(may_be_called, (*owner, args[0])))
