@@ -17,10 +17,14 @@ from list_laws import (
     require_same_as_python,
     require_values_and_derivatives,
 )
-from oracles import outcome
+from oracles import numeric_gradient, outcome
 
 import tracejit
 from tracejit import Refusal
+from tracejit.trace import capture
+from tracejit.trace.ground.findings import Findings
+from tracejit.trace.ground.pool_facts import PoolFacts
+from tracejit.trace.python.object_pools import can_be_pooled
 
 XS = [np.array([0.31, 1.27, 0.83, 0.52]), np.array([1.13, 0.43, 0.77, 0.15, 0.92]),
       np.array([0.613, 0.151, 0.882, 0.344, 0.523, 0.267, 0.771])]
@@ -493,6 +497,258 @@ def test_refused_at_the_users_line(f: Callable[..., Any]) -> None:
     else:
         assert isinstance(found, Refusal), found
         assert "test_objects_chosen_by_data.py" in str(found)
+
+
+# --- objects in pools from the start --------------------------------------------------------------
+
+SMALL: list[Callable[..., Any]] = []
+
+
+def small(f: Callable[..., Any]) -> Callable[..., Any]:
+    SMALL.append(f)
+    return f
+
+
+class Held:
+    count = 0
+    def __init__(self, v, n=None):
+        self.v = v
+        self.n = n
+
+
+@small
+def two_lists_of_one_class(x):
+    a = [Held(v) for v in x]
+    b = [Held(2 * v) for v in x]
+    for k in range(len(x)):
+        p = a[int(x[k] * 7) % len(x)]
+        p.n = b[int(x[k] * 13) % len(x)]
+        p.n.v += p.v
+    return sum(p.n.v * p.v if p.n else p.v for p in a) + sum(p.v for p in b)
+
+
+@small
+def aliases(x):
+    a = Held(x[0])
+    b = a
+    c = Held(x[1], a)
+    for v in x:
+        if v > 0.5:
+            c.n.v += v
+        else:
+            b.v *= 0.5
+        if v > 0.8:
+            b = c
+    return a.v + b.v + c.v
+
+
+@small
+def swap_attributes(x):
+    r = Held(x[0], Held(x[1], Held(x[2])))
+    for v in x:
+        if v > 0.4 and r.n is not None:
+            r.v, r.n.v = r.n.v, r.v
+            r.n, r = r.n.n, r.n
+    return r.v + (r.n.v if r.n is not None else 0.0)
+
+
+@small
+def bools_and_ints(x):
+    ns = [Held(False) for _ in x]
+    for k in range(len(x)):
+        m = ns[int(x[k] * 9) % len(x)]
+        m.v = not m.v
+        m.n = m if m.v else None
+    total = sum((2.0 if n.v else x[0]) * (k + 1) for k, n in enumerate(ns))
+    return total + sum(n.n is None for n in ns)
+
+
+class Sums:
+    def __init__(self):
+        self.total = 0.0
+        self.items = []
+    def add(self, v):
+        self.items.append(v)
+        self.total += v
+        return self
+
+
+@small
+def lists_in_attributes(x):
+    accs = [Sums() for _ in range(3)]
+    for k, v in enumerate(x):
+        accs[int(v * 10) % 3].add(v).add(v * k)
+    t = 0.0
+    for a in accs:
+        for i, w in enumerate(a.items):
+            t += w * (i + 1) * a.total
+        if len(a.items) > 2:
+            a.items.pop()
+            a.items[0] *= 3
+    return t + sum(sum(a.items) for a in accs)
+
+
+@small
+def shared_list(x):
+    shared = []
+    ns = [Held(shared), Held([]), Held(shared)]
+    for v in x:
+        ns[int(v * 10) % 3].v.append(v)
+    return sum(ns[0].v) + 2 * sum(ns[1].v) + 3 * len(ns[2].v)
+
+
+@small
+def identity_of_none(x):
+    head = Held(x[0])
+    t = 0.0
+    for v in x:
+        if v > 0.5:
+            head = head.n if head.n is not None else Held(v, head)
+        t += 1.0 if head.n is None else 2.0 * head.v
+    return t
+
+
+@small
+def deep_attribute_chain(x):
+    r = Held(x[0], Held(x[1], Held(x[2], None)))
+    for v in x:
+        if v > 0.3:
+            r.n.n = Held(v, r.n.n)
+    t, k = 0.0, 1
+    while r is not None:
+        t += r.v * k
+        k += 1
+        r = r.n
+    return t
+
+
+class Ordered:
+    def __init__(self, v, w):
+        self.v, self.w = v, w
+    def __eq__(self, o):
+        return self.w == o.w
+    def __lt__(self, o):
+        return (self.w, self.v) < (o.w, o.v)
+
+
+@small
+def own_comparison(x):
+    cs = [Ordered(v, int(v * 4) % 3) for v in x]
+    t = 0.0
+    for k in range(len(x)):
+        a, b = cs[k], cs[int(x[k] * 9) % len(x)]
+        if a == b:
+            t += a.v * b.v
+        if a < b:
+            t += 0.1 * b.v
+        if a is b:
+            t += 3
+        if a != b:
+            b.v += 0.1
+    return t
+
+
+@dataclass
+class Plain:
+    v: float
+    w: int = 1
+
+
+@small
+def dataclass_equality(x):
+    ds = [Plain(float(int(v * 3)), int(v * 5) % 2) for v in x]
+    t = 0.0
+    for k in range(len(x)):
+        a, b = ds[k], ds[int(x[k] * 9) % len(x)]
+        if a == b:
+            t += x[k]
+        a.w += 1
+    return t
+
+
+class Guarded:
+    def __init__(self, v):
+        self._v = v
+        self.log = 0
+    @property
+    def val(self):
+        return self._v
+    @val.setter
+    def val(self, v):
+        self.log += 1
+        self._v = 2 * v
+    @staticmethod
+    def f(a):
+        return a * 3
+    @classmethod
+    def make(cls, v):
+        return cls(v)
+
+
+@small
+def properties(x):
+    ps = [Guarded.make(v) for v in x]
+    for k in range(len(x)):
+        p = ps[int(x[k] * 9) % len(x)]
+        p.val = p.val + x[k]
+        p.val += 1.0
+    return sum(p.val * p.log + p.f(p.val) for p in ps)
+
+
+@small
+def arrays(x):
+    ns = [Held(np.array([v, 1.0])) for v in x]
+    for k in range(len(x)):
+        a, b = ns[k], ns[int(x[k] * 9) % len(x)]
+        old = b.v
+        b.v = b.v * 0.5 + a.v
+        a.v = old
+    return sum(np.sum(n.v) * (k + 1) for k, n in enumerate(ns))
+
+
+@small
+def getattr_setattr(x):
+    ns = [Held(v) for v in x]
+    for k in range(len(x)):
+        a = ns[int(x[k] * 9) % len(x)]
+        for name in ("v",):
+            setattr(a, name, getattr(a, name) * 2)
+        if hasattr(a, "w"):
+            a.v = 0.0
+        if isinstance(a, Held) and type(a) is Held and a.__class__ is Held:
+            a.v += 1
+    return sum(n.v * (k + 1) for k, n in enumerate(ns))
+
+
+class Every(set[type]):
+    """All classes whose objects can be in pools."""
+
+    def __contains__(self, cls: object) -> bool:
+        return isinstance(cls, type) and can_be_pooled(cls)
+
+    def __bool__(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("f", [*SMALL, *PROGRAMS], ids=lambda f: f.__name__)
+def test_pools_from_the_start(f: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture, "Findings", lambda: Findings(pool_facts=PoolFacts(Every())))
+    require_values_and_derivatives(f, XS)
+
+
+@pytest.mark.parametrize("f", [linked_list, search_tree, union_find, graph_walk, events],
+                         ids=lambda f: f.__name__)
+def test_batches_and_second_derivatives(f: Callable[..., Any]) -> None:
+    x = np.array([0.613, 0.151, 0.882, 0.344, 0.523])
+    batch = np.stack([x, x[::-1], x * 0.9 + 0.03])
+
+    def curved(z: Any) -> Any:
+        return np.sum(tracejit.grad(f)(z) ** 2)
+
+    with tracejit.config(disable_jit=True):
+        np.testing.assert_allclose(tracejit.vmap(f)(batch), [f(r) for r in batch], rtol=1e-12)
+        np.testing.assert_allclose(tracejit.grad(curved)(x), numeric_gradient(curved, [x], 0),
+                                   rtol=1e-5, atol=1e-4)
 
 
 # --- random sequences -----------------------------------------------------------------------------

@@ -21,7 +21,7 @@ class Nullable(Numbered):
         self.of, self._number = of, number
 
     @property
-    def _pool(self) -> Any:  # type: ignore[override]
+    def _pool(self) -> Any:
         return None if self.of is None else self.of._pool
 
     def numbered(self, number: object) -> Nullable:

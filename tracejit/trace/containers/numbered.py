@@ -43,7 +43,7 @@ class ObjectReference(Numbered):
         found: type = self._pool.cls
         return found
 
-    __class__ = stands_for  # type: ignore[assignment]  # for `super(C, x)`
+    __class__ = stands_for  # for `super(C, x)`
 
     def refused(self, what: str) -> StandInRefused:
         """Return the refusal of what cannot be done with an object that data chooses."""
@@ -68,7 +68,7 @@ class ObjectReference(Numbered):
     def _by_python(self, *_: object) -> NoReturn:
         raise self.refused("code that is not captured asks for the content of")
 
-    __hash__ = _by_python  # type: ignore[assignment]
+    __hash__ = _by_python
     __len__ = __contains__ = __bool__ = __setitem__ = _by_python
     __delitem__ = __repr__ = __or__ = __and__ = __sub__ = __xor__ = __add__ = _by_python
     __reduce_ex__ = __lt__ = __le__ = __gt__ = __ge__ = __copy__ = _by_python

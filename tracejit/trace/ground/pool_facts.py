@@ -25,6 +25,11 @@ class PoolFacts:
     optional: set[Hashable] = field(default_factory=set)
     defaults: set[Hashable] = field(default_factory=set)
 
+    def names_with_defaults(self, cls: type) -> list[str]:
+        """Return the attributes of a class that its objects have from it until they are set."""
+        found = [x for x in self.defaults if isinstance(x, tuple) and x[0] is cls]
+        return sorted(name for _, name in found)
+
     def learn(self, what: str, one: Hashable, other: Hashable) -> bool:
         """Note a fact; False where it is known."""
         if what == "links":

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
+import heapq
 import warnings
 import weakref
 from collections import deque
@@ -129,12 +131,18 @@ def call_function(fn: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
 _CHANGES_LENGTH = frozenset(("append", "extend", "insert", "pop", "remove", "clear"))
 
 
+_PUSHES: tuple[Any, ...] = (heapq.heappush, heapq.heappushpop, heapq.heapreplace, bisect.insort,
+                            bisect.insort_left, bisect.insort_right)
+
+
 def _note_contents(fn: Callable[..., object], args: Args, kwargs: Kwargs) -> None:
     """Note what a call looks into, which lists it puts into others, and whose length it changes."""
     if looks_inside(fn):
         read_insides((*args, *kwargs.values()))
     owner = getattr(fn, "__self__", None)
     note_use(owner)
+    if any(fn is f for f in _PUSHES) and len(args) > 1:
+        note_put(args[1])
     if isinstance(owner, (list, dict, deque)) and isinstance(fn, BuiltinFunctionType):
         for x in args:
             note_put(x)

@@ -76,15 +76,15 @@ _OWN_WAYS = ("__getattr__", "__getattribute__", "__delattr__", "__del__", "__get
 
 def can_be_pooled(cls: type) -> bool:
     """Return whether all that objects of a class have are attributes that Python sets itself."""
-    if type(cls) is not type or cls.__new__ is not object.__new__ or not is_record(_blank(cls)):
+    ways: Any = cls
+    if type(cls) is not type or ways.__new__ is not object.__new__ or not is_record(_blank(cls)):
         return False
     if any(name in vars(base) for base in cls.__mro__[:-1] for name in _OWN_WAYS):
         return False
     if dataclasses.is_dataclass(cls):
         return all(f._field_type is dataclasses._FIELD  # type: ignore[attr-defined]
                    for f in cls.__dataclass_fields__.values())
-    return cls.__setattr__ is object.__setattr__ and isinstance(
-        cls.__init__, FunctionType)  # type: ignore[misc]
+    return ways.__setattr__ is object.__setattr__ and isinstance(ways.__init__, FunctionType)
 
 
 def _blank(cls: type) -> Any:

@@ -12,13 +12,14 @@ from collections import deque
 from types import FunctionType, MemberDescriptorType, MethodType
 from typing import Any
 
+from tracejit.errors import Refusal, Restart
 from tracejit.trace.containers.choices import options_of, possible
 from tracejit.trace.containers.numbered import Numbered, ObjectReference
 from tracejit.trace.containers.places import UNSET, Choice
 from tracejit.trace.containers.references import note_put
 from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current, refuse
-from tracejit.trace.ground.restarts import NeedOnePool, NeedPoolFact
+from tracejit.trace.ground.restarts import NeedOnePool, NeedPoolFact, Unroll
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists.orders import is_empty
 from tracejit.trace.python.kinds_of_values import type_of
@@ -54,11 +55,12 @@ def made_in_pool(cls: Any, args: tuple[object, ...], kwargs: dict[str, object]) 
     making = Making(x, pool.is_regular and not pool.making)
     pool.making.append(making)
     try:
-        for owner, name in trace.pool_facts.defaults:  # type: ignore[misc]
-            if owner is cls:
-                _set_field(x, name, _entry(cls, name))
+        for name in trace.pool_facts.names_with_defaults(cls):
+            _set_field(x, name, _entry(cls, name))
         _initialise(cls, x, args, kwargs)
         _require_fields(pool, making)
+    except (Unroll, Restart, Refusal):  # what was traced is given up
+        raise
     except BaseException:
         pool.is_regular = False
         raise
@@ -198,7 +200,7 @@ def _field(x: ObjectReference, name: str) -> Any:
 
 def set_attribute_of_object(x: ObjectReference, name: str, content: Any) -> None:
     """Carry out `x.name = content`."""
-    cls: type = x._pool.cls
+    cls: Any = x._pool.cls
     found = _entry(cls, name)
     if isinstance(found, property):
         setter = captured_function(found.fset)

@@ -22,7 +22,7 @@ def counted_in(made: list[int]) -> Any:
     return number
 
 
-def thing_of(things: list[object], k: int) -> Any:
+def thing_of(things: list[Any], k: int) -> Any:
     """Return what an object has."""
     if not is_known(k):
         in_one_run(things)
@@ -37,7 +37,7 @@ def _replace(things: list[object], k: int, x: object) -> None:
     things[k] = x
 
 
-def put(things: list[object], k: int, x: object, is_last: bool) -> None:
+def put(things: list[Any], k: int, x: object, is_last: bool) -> None:
     """Let an object have something.
 
     is_last -- whether all objects before it have theirs, and it has none
