@@ -85,3 +85,19 @@ def test_results_have_numpys_dtype(dtype: str) -> None:
         assert np.asarray(found).dtype == np.asarray(expected).dtype, source
         np.testing.assert_allclose(found, expected, rtol=1e-6, err_msg=source)
     assert refused <= 0.05 * len(STATEMENTS)
+
+
+@pytest.mark.parametrize("make", [
+    lambda: np.zeros(3, np.float16), lambda: np.empty(3, np.longdouble),
+    lambda: np.full(3, 0.1, "e"), lambda: np.ones(3, dtype=[("a", "f8")]),
+    lambda: np.zeros(3, "U5"), lambda: np.zeros(2, "M8[D]"), lambda: np.empty(2, object)])
+def test_arrays_of_other_dtypes_are_refused_where_they_are_made(make: Any) -> None:
+    def f(x: Any) -> Any:
+        y = make()
+        y[0] = x[0]
+        return y
+
+    for quick in (True, False):
+        with tracejit.config(disable_jit=quick), pytest.raises(
+                tracejit.Refusal, match=r"test_dtypes.py:\d+: dtype .* cannot be captured"):
+            tracejit.jit(f)(np.ones(3))

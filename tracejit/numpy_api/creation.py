@@ -26,6 +26,7 @@ from tracejit.trace.values.equations import (
     lift,
     promotion_key,
     same_dim,
+    supported,
     to_dim,
 )
 from tracejit.trace.values.indexing import as_element, require_one_number
@@ -69,7 +70,7 @@ def counted_dims(shape: object) -> tuple[Dim, ...]:
 def filled(shape: object, value: object, dtype: npt.DTypeLike | None = None) -> Tracer:
     """Return an array filled with a scalar, which is cast as C casts it."""
     value = lift(value)
-    dtype = np.dtype(dtype) if dtype is not None else dtype_of(value)
+    dtype = supported(dtype_of(value) if dtype is None else dtype)
     if isinstance(value, (float, complex, np.inexact)):
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
@@ -97,7 +98,7 @@ def ones(shape: object, dtype: npt.DTypeLike | None = None, order: str = "C") ->
 @creates(np.empty)
 def empty(shape: object, dtype: npt.DTypeLike = float, order: str = "C") -> Tracer:
     """Return an array to be written to."""
-    cast_dtype = np.dtype(dtype)
+    cast_dtype = supported(dtype)
     result = tracer_of(emit_value("empty", [], {"shape": counted_dims(shape), "dtype": cast_dtype}))
     return lay_out(result, order)
 

@@ -33,7 +33,7 @@ __all__ = ["ACCUMULATIONS", "COMPOSITES", "MIXED", "OF_SCALARS", "PYTHON", "REDU
            "apply", "apply_inplace", "apply_operator", "apply_ufunc", "as_strong", "atom_of",
            "broadcast_dims", "cast", "dims_of", "dtype_of", "emit", "emit_value", "is_one",
            "is_weak", "lift", "of_scalars", "require_fits", "require_same_kind", "same_dim",
-           "settle_ones", "to_dims", "written_as"]
+           "settle_ones", "supported", "to_dims", "written_as"]
 
 SUPPORTED = frozenset(DTYPES.values())
 
@@ -162,16 +162,22 @@ def _require_in_range(n: SymInt, value: Atom, dtype: np.dtype) -> None:
                 "message": f"Python integer {{0:.0f}} out of bounds for {dtype.name}"})
 
 
+def supported(dtype: npt.DTypeLike) -> np.dtype:
+    """Return a dtype that programs may have, or refuse."""
+    found = np.dtype(dtype)
+    if found not in SUPPORTED:
+        raise refuse(f"dtype {found} cannot be captured", "Use float32, float64, complex64, "
+                     "complex128, an integer dtype or bool, and an array for each field of a "
+                     "structured dtype")
+    return found
+
+
 @above
 def cast(x: object, dtype: npt.DTypeLike) -> Tracer:
     """Return an operand with a dtype, as a handle of its own."""
-    dtype = np.dtype(dtype)
-    x = lift(x)
+    x, dtype = lift(x), supported(dtype)
     if isinstance(x, Mixed) and dtype in (np.float64, np.complex128):
         x = settled(x)
-    if dtype not in SUPPORTED:
-        raise refuse(f"dtype {dtype} cannot be captured", "Use float32, float64, complex64, "
-                     "complex128, an integer dtype or bool")
     a = atom_of(x, dtype)
     if isinstance(a, Literal):
         a = emit_value("full", [a], {"shape": ()})
