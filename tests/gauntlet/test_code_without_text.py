@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -110,6 +112,29 @@ def test_a_data_class_has_its_gradient() -> None:
     for x in (0.5, 1.7, 3.0):
         step = 1e-6
         assert np.isclose(gradient(x), (function(x + step) - function(x - step)) / (2.0 * step))
+
+
+SCRIPT = """
+import dataclasses, tracejit
+@dataclasses.dataclass(order=True)
+class P:
+    a: float
+    b: float = 2.0
+def made(x):
+    return P(x).a * (3.0 if P(x) < P(2.0) else 5.0)
+names = {}
+exec("def of_exec(x): return x * 7.0", names)
+def f(x):
+    return made(x) + names["of_exec"](x)
+with tracejit.config(disable_jit=True):
+    print(tracejit.jit(made)(1.5), tracejit.jit(f)(2.5))
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="the text of `python -c` is not kept")
+def test_classes_and_functions_from_exec_in_a_script_of_the_command_line() -> None:
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True)
+    assert done.stdout.split() == ["4.5", "30.0"], done.stdout + done.stderr
 
 
 TEXT = """

@@ -110,7 +110,7 @@ def find_site() -> Site | None:
         source = rewritten_source(code)
         if source is not None and code.co_filename not in LIKE_USERS:
             return source.site(frame.f_lineno)
-        if not _is_internal(code.co_filename) and not _has_no_text(code.co_filename):
+        if not _is_internal(code.co_filename) and not _has_no_text(code):
             return plain_source(code).site(frame.f_lineno)
         frame = frame.f_back
     return None
@@ -133,9 +133,10 @@ def _is_internal(file: str) -> bool:
     return known
 
 
-def _has_no_text(file: str) -> bool:
+def _has_no_text(code: CodeType) -> bool:
     """Whether code was made by `exec` of a text that nobody has, as methods of dataclasses are."""
-    return file == "<string>" and not linecache.getline(file, 1)
+    return code.co_filename == "<string>" and (
+        code.co_qualname.startswith("__create_fn__") or not linecache.getline("<string>", 1))
 
 
 def is_of_library(fn: Callable[..., object]) -> bool:

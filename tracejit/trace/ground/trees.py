@@ -35,7 +35,8 @@ _VERIFIED: dict[str, list[str]] = {}
 def find_tree(fn: FunctionType) -> Tree | None:
     """Return the syntax tree that the code of a function was compiled from.
 
-    None where there is no text. Raises `Refusal` where the text does not give the function's code.
+    None where there is no text; Python 3.13 knows that of `python -c`. Raises `Refusal` where the
+    text does not give the function's code.
     """
     with SYNTAX_TREES:
         lines: list[str] = []
@@ -44,9 +45,9 @@ def find_tree(fn: FunctionType) -> Tree | None:
             if tree is not None:
                 _VERIFIED[fn.__code__.co_filename] = lines
                 return tree
-    if not lines:
-        return None
     code = fn.__code__
+    if not lines or code.co_filename == "<string>":  # of `exec`, whatever else has that name
+        return None
     raise Refusal(
         f"{line_name(code.co_filename, code.co_firstlineno)}: the code of {fn.__qualname__} is not "
         "what its source says now: the text was changed after it was loaded, another text has the "
