@@ -84,6 +84,7 @@ FOUND = ("anew: ", "once: ", "called: ", "argument: ", "function: ", "class", "a
          "global: order", "global: decimal", "global: range")
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape")  # deprecated since NumPy 2.5
 def test_what_was_found_stale(tmp_path: Path) -> None:
     rows = [case for case in CASES if case.name.startswith(FOUND)]
     assert len(rows) > 120
