@@ -58,6 +58,9 @@ def capture_function(fn: Callable[..., object], specs: Sequence[ArgSpec], struct
 def _learn_of_refusal(found: Findings, e: Refusal, trace: Trace) -> None:
     """Note the remedy where an attempt was refused; raise the refusal where there is none."""
     used = trace.used_keyed
+    if found.pools_for_loops:
+        found.make_objects_one_by_one()
+        return
     if found.run_lists:  # what loops may do to a list in a run is less than what Python may
         found.make_item_by_item()
         return

@@ -351,6 +351,10 @@ class Trace:
     """The pools, by the place that stands for all of theirs and the region around."""
     pool_facts: PoolFacts = field(default_factory=PoolFacts)
     """What attempts before this one have found out about pools."""
+    gone_through: set[type] = field(default_factory=set)
+    """The classes of objects that loops over lists go through one by one."""
+    written_out: int = 0
+    """How many iterations of loops were written out since there are such classes."""
     made_classes: dict[type, None] = field(default_factory=dict)
     """The users' classes of which captured code made objects that may be in pools."""
     link_keys: dict[int, Any] = field(default_factory=dict)

@@ -56,6 +56,7 @@ class Findings:
     pooled: dict[Hashable, Hashable] = field(default_factory=dict)
     counted_pools: set[Hashable] = field(default_factory=set)
     pool_facts: PoolFacts = field(default_factory=PoolFacts)
+    pools_for_loops: bool = False
     by_steps: set[Hashable] = field(default_factory=set)
     functions_as_loops: set[Hashable] = field(default_factory=set)
     no_loop: Refusal | None = None
@@ -83,6 +84,11 @@ class Findings:
                                 for site in self.run_lists)
         self.run_lists.clear()
 
+    def make_objects_one_by_one(self) -> None:
+        """Let objects that loops go through be Python's own again, in no pool."""
+        self.pools_for_loops, self.pool_facts = False, PoolFacts(may_loop=False)
+        self.forget_numbers()
+
     def learn(self, need: Restart) -> bool:
         """Note the need that ended an attempt; False where another one would help nothing.
 
@@ -108,6 +114,7 @@ class Findings:
         elif isinstance(need, NeedOnePool):
             self.pooled[need.other] = need.one
         elif isinstance(need, NeedPoolFact):
+            self.pools_for_loops |= need.what == "classes"
             return self.pool_facts.learn(need.what, need.one, need.other)
         elif isinstance(need, NeedSteps):
             self.by_steps.add(need.where)

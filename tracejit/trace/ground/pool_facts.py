@@ -17,6 +17,7 @@ class PoolFacts:
     links    -- by attribute or pool of lists that has None at first: the pool of what it gets
     optional -- the attributes that have None or something that is in no pool
     defaults -- the attributes that objects have from their class until they are set
+    may_loop -- whether objects may be in pools for no other reason than loops that go through them
     """
 
     classes: set[type] = field(default_factory=set)
@@ -24,6 +25,7 @@ class PoolFacts:
     links: dict[Hashable, Hashable] = field(default_factory=dict)
     optional: set[Hashable] = field(default_factory=set)
     defaults: set[Hashable] = field(default_factory=set)
+    may_loop: bool = True
 
     def names_with_defaults(self, cls: type) -> list[str]:
         """Return the attributes of a class that its objects have from it until they are set."""

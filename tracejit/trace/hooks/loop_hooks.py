@@ -12,12 +12,6 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import Refusal
-from tracejit.trace.containers.known_lengths import (
-    MOST_UNROLLED,
-    is_in_run,
-    need_run_here,
-    need_run_of_many,
-)
 from tracejit.trace.containers.places import Choice, HiddenPlace, NamePlace, name_places
 from tracejit.trace.containers.references import Reference, goes_by_data, note_put
 from tracejit.trace.containers.runs import Run, copies, has_runs
@@ -32,6 +26,14 @@ from tracejit.trace.lists.iterables import (
     constant_range,
     counted,
     require_length,
+)
+from tracejit.trace.lists.known_lengths import (
+    MOST_UNROLLED,
+    is_in_run,
+    need_run_here,
+    need_run_of_many,
+    note_iteration,
+    note_objects,
 )
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.python.calls_with_containers import items_in
@@ -256,6 +258,8 @@ class LoopHooks(GeneratorHooks):
         if items is None and isinstance(iterable, range) and len(iterable) > 1:
             items = constant_range(iterable)
         need_run_of_many(iterable)
+        if type(iterable) is list:
+            note_objects(iterable)
         if items is None:
             self._run(iterate(iterable), body, stop, changes[0])
             return
@@ -359,6 +363,7 @@ class LoopHooks(GeneratorHooks):
              names: tuple[str, ...]) -> None:
         """Run a loop in Python; what follows a break on data is a branch."""
         for item in remaining:
+            note_iteration()
             body(item)
             test = False if stop is None else truth(stop())
             if test is True:

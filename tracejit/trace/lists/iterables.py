@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import Dim, ceil_div, maximum, minimum, product
-from tracejit.trace.containers.known_lengths import need_run_of_many
 from tracejit.trace.containers.places import is_number
 from tracejit.trace.containers.references import Reference
 from tracejit.trace.containers.runs import copies, has_runs
@@ -19,6 +18,7 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, Changing
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists.growing import MANY_ITEMS
+from tracejit.trace.lists.known_lengths import need_run_of_many
 from tracejit.trace.lists.rows import in_list
 from tracejit.trace.state.changes import advance, note_made
 from tracejit.trace.values.equations import as_operand, emit, same_dim, to_dim

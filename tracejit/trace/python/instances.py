@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import Refusal
-from tracejit.trace.containers.known_lengths import is_in_run
 from tracejit.trace.containers.numbered import Numbered, ObjectReference
 from tracejit.trace.containers.references import Site, note_list, pool_site, site_in_code
 from tracejit.trace.containers.runs import has_runs, place_in_code
@@ -21,6 +20,7 @@ from tracejit.trace.ground.dispatch import FUNCTIONS, Frozen, distribution_of, m
 from tracejit.trace.ground.modules import is_followed
 from tracejit.trace.ground.source import PACKAGE, rewritten_source
 from tracejit.trace.ground.upward import ABOVE, above
+from tracejit.trace.lists.known_lengths import is_in_run
 from tracejit.trace.lists.orders import in_one_run
 from tracejit.trace.python.builtin_calls import BUILTINS, call_natively, call_replacement
 from tracejit.trace.python.impure import are_seeds, refused_as_impure

@@ -12,7 +12,6 @@ import numpy as np
 
 from tracejit.ir.dims import dim_values
 from tracejit.trace.containers.choices import MANY_OPTIONS, can_be_chosen, has_alike
-from tracejit.trace.containers.known_lengths import need_run
 from tracejit.trace.containers.numbered import Numbered
 from tracejit.trace.containers.places import Choice, MaybeUnset, is_number, present
 from tracejit.trace.containers.references import Reference, note_put
@@ -23,6 +22,7 @@ from tracejit.trace.ground.dispatch import INDEXED
 from tracejit.trace.ground.modules import home_of_class
 from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.lists.known_lengths import need_run
 from tracejit.trace.lists.orders import indexable, is_known
 from tracejit.trace.python import list_items
 from tracejit.trace.python.instances import made_list, noted_list

@@ -11,7 +11,6 @@ from tracejit.errors import LargeInt, Refusal
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, dim_values, maximum
 from tracejit.ir.types import scalar
-from tracejit.trace.containers.known_lengths import is_in_run, need_run
 from tracejit.trace.containers.places import is_number, map_content
 from tracejit.trace.containers.runs import (
     Run,
@@ -30,6 +29,7 @@ from tracejit.trace.ground.upward import above
 from tracejit.trace.lists.filling import Alike, at_least_none
 from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.lists.iterables import Iterated, TracedIterable, counted
+from tracejit.trace.lists.known_lengths import is_in_run, need_run
 from tracejit.trace.lists.list_runs import is_plain_number, joined
 from tracejit.trace.lists.rows import Rows, as_node, is_row, joint_template, places_of, same_rows
 from tracejit.trace.regions.loops import is_of_open_loop, trace_loop

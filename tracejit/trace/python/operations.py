@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.trace.containers.known_lengths import is_in_run
 from tracejit.trace.containers.runs import copies, has_runs, holds_runs, is_index
 from tracejit.trace.ground.operators import BINARY, UNARY
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists.growing import MANY_ITEMS
+from tracejit.trace.lists.known_lengths import is_in_run
 from tracejit.trace.python import from_generators, list_functions, list_items, list_making
 from tracejit.trace.python.builtin_calls import call_natively
 from tracejit.trace.python.kinds_of_values import type_of

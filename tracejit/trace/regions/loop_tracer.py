@@ -22,7 +22,6 @@ from tracejit.ir.types import scalar
 from tracejit.trace.containers.choices import narrowed
 from tracejit.trace.containers.container_aliases import containers, with_joined
 from tracejit.trace.containers.heap import has_iterators
-from tracejit.trace.containers.known_lengths import need_run
 from tracejit.trace.containers.places import UNSET, MaybeUnset, NamePlace, holder_of, map_content
 from tracejit.trace.containers.references import note_stand_in
 from tracejit.trace.containers.runs import Stored, Views, place_in_code
@@ -43,6 +42,7 @@ from tracejit.trace.lists.forms import (
 from tracejit.trace.lists.growing import MANY_ITEMS, Growing
 from tracejit.trace.lists.growing_rows import as_rows, refuse_shared_items
 from tracejit.trace.lists.grown import hand_over
+from tracejit.trace.lists.known_lengths import need_run
 from tracejit.trace.regions.aliases import Begun, array_of
 from tracejit.trace.regions.guesses import (
     CellGuess,

@@ -7,17 +7,26 @@ long it is. Where that fails it is Python's own again, and the loop is unrolled.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from tracejit.trace.containers.numbered import Numbered
 from tracejit.trace.containers.places import is_number
 from tracejit.trace.containers.references import Site, site_in_code
 from tracejit.trace.containers.runs import place_in_code
 from tracejit.trace.ground.context import current
-from tracejit.trace.ground.restarts import NeedRun
+from tracejit.trace.ground.restarts import NeedPoolFact, NeedRun
+from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["MOST_UNROLLED", "is_in_run", "need_run", "need_run_here", "need_run_of_many"]
+__all__ = ["MOST_UNROLLED", "is_in_run", "need_run", "need_run_here", "need_run_of_many",
+           "note_iteration", "note_objects"]
 
 MOST_UNROLLED = 64
 """How many items of a list may be gone through one by one, if they can be in one array."""
+
+
+MOST_WRITTEN_OUT = 128
+"""How many iterations of loops in which objects are gone through are written out."""
 
 
 def is_in_run() -> bool:
@@ -30,14 +39,35 @@ def is_in_run() -> bool:
 def need_run(xs: list[object]) -> None:
     """Begin the capture again with the items of a list in a run, if it can be made with one."""
     _, _, site = current().made_lists.get(id(xs), (None, 0, None))
-    if site is not None and all(is_number(x) or type(x) in (list, tuple) for x in xs):
+    if site is not None and all(
+            is_number(x) or type(x) in (list, tuple) or isinstance(x, Numbered) for x in xs):
         _begin_again(site)
+    note_objects(xs)
 
 
 def need_run_of_many(xs: object) -> None:
     """Do so for a list that something goes through, if it has more items than are written out."""
-    if type(xs) is list and len(xs) > MOST_UNROLLED:
+    if type(xs) is list and len(xs) > (
+            MANY_ITEMS if any(isinstance(x, Numbered) for x in xs) else MOST_UNROLLED):
         need_run(xs)
+
+
+def note_objects(xs: Sequence[object]) -> None:
+    """Note that a loop goes through objects of a class one by one, as they are in no pool."""
+    trace = current()
+    for cls in {type(x) for x in xs} if len(xs) > MANY_ITEMS else ():
+        if cls in trace.made_classes:
+            trace.gone_through.add(cls)
+
+
+def note_iteration() -> None:
+    """Count an iteration that is written out; after many over objects, have these in a pool."""
+    trace = current()
+    if trace.gone_through and trace.restarts and trace.pool_facts.may_loop:
+        trace.written_out += 1
+        if trace.written_out > MOST_WRITTEN_OUT:
+            for cls in trace.gone_through - trace.pool_facts.classes:
+                raise NeedPoolFact("classes", cls)
 
 
 def need_run_here(xs: list[object]) -> None:
