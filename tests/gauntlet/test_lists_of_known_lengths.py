@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -288,3 +289,101 @@ def test_programs_are_right_or_refused(seed: int, tmp_path: Path) -> None:
         coarse, fine = (near[3] - near[0]) / (2 * step), (near[2] - near[1]) / step
         if abs(coarse - fine) < 1e-4 * (1 + abs(fine)):  # no jump in between
             np.testing.assert_allclose(found[1], fine, rtol=2e-4, atol=2e-4 * (1 + abs(wanted)))
+
+
+# --- objects ---
+
+
+class Body:
+    def __init__(self, x: Any, y: Any, mass: float) -> None:
+        self.x, self.y, self.vx, self.vy, self.mass = x, y, 0.0, 0.0, mass
+
+    def push(self, fx: Any, fy: Any) -> None:
+        self.vx += 0.01 * fx / self.mass
+        self.vy += 0.01 * fy / self.mass
+
+
+@dataclass
+class Bead:
+    x: Any
+    v: Any = 0.0
+
+
+def bodies_by_index(x: float, n: int) -> Any:
+    bodies = [Body(math.cos(i * x), math.sin(i * x), 1.0 + 0.1 * i) for i in range(n)]
+    for _ in range(2):
+        for i in range(n):
+            fx = fy = 0.0
+            for j in range(n):
+                if i != j:
+                    dx, dy = bodies[j].x - bodies[i].x, bodies[j].y - bodies[i].y
+                    r = (dx * dx + dy * dy + 0.1) ** 1.5
+                    fx += bodies[j].mass * dx / r
+                    fy += bodies[j].mass * dy / r
+            bodies[i].push(fx, fy)
+        for b in bodies:
+            b.x += 0.01 * b.vx
+            b.y += 0.01 * b.vy
+    return sum(b.x**2 + b.y for b in bodies)
+
+
+def bodies_that_are_not_one(x: float, n: int) -> Any:
+    bodies = [Body(math.cos(i * x), x * i, 1.0) for i in range(n)]
+    first, last = bodies[0], bodies[-1]
+    for p in bodies:
+        for q in bodies:
+            if p is not q:
+                p.push((q.x - p.x) / ((q.x - p.x) ** 2 + 0.1), 0.0)
+    first.x += 1.0
+    return sum(p.vx**2 + p.x for p in bodies) + last.vx + bodies[0].x
+
+
+def chain_of_beads(x: float, n: int) -> Any:
+    beads = [Bead(x * i) for i in range(n)]
+    for _ in range(5):
+        for i in range(n - 1):
+            for k in (i, i + 1):
+                beads[k].v += 0.1 * (beads[i + 1].x - beads[i].x) * (1.0 if k == i else -1.0)
+        for bead in beads:
+            bead.x += 0.1 * bead.v
+    return sum(b.x**2 for b in beads)
+
+
+def beads_that_change_places(x: float, n: int) -> Any:
+    beads = [Bead(math.sin(7 * i * x), x * i) for i in range(n)]
+    for i in range(n):
+        for j in range(n - 1 - i):
+            if beads[j].x > beads[j + 1].x:
+                beads[j], beads[j + 1] = beads[j + 1], beads[j]
+    return sum(b.v * k for k, b in enumerate(beads))
+
+
+def beads_of_two_kinds(x: float, n: int) -> Any:
+    beads = [Bead(x * i) if i % 3 else Body(x * i, x, 2.0) for i in range(n)]
+    for i in range(n):
+        for j in range(n):
+            beads[i].x += 0.01 * beads[j].x
+    return sum(b.x for b in beads)
+
+
+OBJECTS = [bodies_by_index, bodies_that_are_not_one, chain_of_beads, beads_that_change_places,
+           beads_of_two_kinds]
+
+
+@pytest.mark.parametrize("fn", OBJECTS, ids=lambda f: f.__name__)
+def test_objects_in_lists_are_right(fn: Callable[[float, int], Any]) -> None:
+    for n in (5, 17):
+        with tracejit.config(disable_jit=True):
+            value, slope = tracejit.value_and_grad(partial(fn, n=n))(0.37)
+        np.testing.assert_allclose(value, fn(0.37, n), rtol=1e-9)
+        differences = (fn(0.37 + 1e-6, n) - fn(0.37 - 1e-6, n)) / 2e-6
+        np.testing.assert_allclose(slope, differences, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("fn", [bodies_by_index, bodies_that_are_not_one],
+                         ids=lambda f: f.__name__)
+def test_many_objects_are_gone_through_by_loops(fn: Callable[[float, int], Any]) -> None:
+    with tracejit.config(disable_jit=True):
+        sizes = [len(str(tracejit.value_and_grad(partial(fn, n=n)).trace(0.37)).splitlines())
+                 for n in (20, 40)]
+    assert sizes[1] < 2.5 * sizes[0]
