@@ -50,7 +50,7 @@ class Findings:
     names: bool = False
     plain_lists: dict[Any, str] = field(default_factory=dict)
     list_kinds: dict[Any, frozenset[Any]] = field(default_factory=dict)
-    run_lists: set[tuple[Any, ...]] = field(default_factory=set)
+    run_lists: set[tuple[Hashable, ...]] = field(default_factory=set)
     one_copies: set[Any] = field(default_factory=set)
     keyed_by_data: set[Hashable] = field(default_factory=set)
     pooled: dict[Hashable, Hashable] = field(default_factory=dict)

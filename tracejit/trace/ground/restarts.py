@@ -74,7 +74,7 @@ class NeedRun(Restart):
     site -- where in the code the list is made
     """
 
-    def __init__(self, site: tuple[Any, ...]) -> None:
+    def __init__(self, site: tuple[Hashable, ...]) -> None:
         super().__init__(site)
         self.site = site
 
