@@ -151,7 +151,7 @@ def appends_to_outer(x: Any) -> Any:
 
 
 def indexes_list(x: Any) -> Any:
-    return [1.0, 2.0, 3.0][np.argmax(x)]  # <-- here
+    return [1, 2.0, x[0]][np.argmax(x)] ** 2  # <-- here
 
 
 def indexes_dict(x: Any) -> Any:
@@ -253,8 +253,8 @@ REFUSED: dict[str, tuple[Any, tuple[Any, ...], str]] = {
                           "a recursion that ends on data, with a call of itself in a "
                           "comprehension or a function within, cannot be captured. "
                           "Write a loop with a stack, or let the recursion end on a size"),
-    "function": (lambda x: np.i0(x), (X,),
-                 "numpy.i0 cannot be captured. Write it with operations "
+    "function": (lambda x: np.packbits(x), (X,),
+                 "numpy.packbits cannot be captured. Write it with operations "
                  "that are listed in docs/coverage.md, or make it an op with tracejit.register_op"),
     "ufunc": (lambda x: np.spacing(x), (X,),
               "np.spacing cannot be captured. docs/coverage.md lists what "

@@ -15,7 +15,7 @@ from tracejit.trace.containers.choices import MANY_OPTIONS, can_be_chosen, has_a
 from tracejit.trace.containers.numbered import Numbered
 from tracejit.trace.containers.places import Choice, MaybeUnset, is_number, present
 from tracejit.trace.containers.references import Reference, note_put
-from tracejit.trace.containers.runs import has_runs, holds_runs, is_index
+from tracejit.trace.containers.runs import Stored, array_of, has_runs, holds_runs, is_index
 from tracejit.trace.containers.stand_ins import StandIn, note_use
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import INDEXED
@@ -23,6 +23,7 @@ from tracejit.trace.ground.modules import home_of_class
 from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists.known_lengths import need_run
+from tracejit.trace.lists.list_runs import is_plain_number
 from tracejit.trace.lists.orders import indexable, is_known
 from tracejit.trace.python import list_items
 from tracejit.trace.python.instances import made_list, noted_list
@@ -31,8 +32,8 @@ from tracejit.trace.python.special_methods import is_plain, note_lookup, special
 from tracejit.trace.regions.choosing import content_or, for_each
 from tracejit.trace.state.changes import CONTAINERS, before_change, call_watched, note_made
 from tracejit.trace.state.running import watched
-from tracejit.trace.values.equations import cast, lift
-from tracejit.trace.values.mixed import Merged
+from tracejit.trace.values.equations import cast, is_weak, lift
+from tracejit.trace.values.mixed import Merged, kinds_of, united
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
 
@@ -49,21 +50,23 @@ def get_item(container: Any, key: Any) -> Any:
         container = lift(container)
     container, key = _with_references(container, key)
     if isinstance(container, _PLACED):
-        key = _as_index(key)
+        key = _as_index(key, container)
     if has_runs(container):
         return list_items.get_item(container, key)
     if type(container) is list and isinstance(key, SymInt) and (
             found := list_items.item_of_a_growing_list(container, key)) is not None:
         return found
     _need_run_of(container, key)
+    if (found := _number_of_a_tuple(container, key)) is not None:
+        return found
+    if type(container) is str and _is_moving(key):
+        container = tuple(container)
     if _chooses_by_data(container, key):
         return _chosen_item(container, key)
     if _is_table(container, key):
         return _chosen_entry(container, key)
     note_use(container)
-    if isinstance(container, (list, tuple, dict)) and isinstance(key, Tracer):
-        raise refuse(f"a {type(container).__name__} is indexed by a traced value",
-                     "Make it an array: np.array(...)[i]")
+    _refuse_moving(container, key)
     if id(container) in current().captured.namespaces:
         return current().captured.item(container, key)
     if isinstance(container, type(os.environ)):
@@ -133,15 +136,44 @@ def _with_references(container: object, key: object) -> tuple[Any, Any]:
 
 
 def _need_run_of(xs: object, key: object) -> None:
-    """Begin again with the items of a list in a run where the number of a long loop indexes it."""
-    if type(xs) is not list or len(xs) < 2:
-        return
+    """Begin again with the items of a list in a run where a long loop or data says which it is."""
+    if type(xs) is list and any(map(_is_moving, (key.start, key.stop, key.step)
+                                    if type(key) is slice else (key,))):
+        need_run(xs)
+
+
+def _is_moving(k: object) -> bool:
+    """Return whether data decides on an index, or the number of a long loop's iteration."""
     trace = current()
     short = {f.index for f in trace.frames if f.kind == "loop" and not f.is_long}
-    for k in (key.start, key.stop, key.step) if type(key) is slice else (key,):
-        if isinstance(k, SymInt) and any(v in trace.carried and v not in short
-                                         for v in dim_values(trace.canonical(k.dim))):
-            need_run(xs)
+    return _is_by_data(k) or (isinstance(k, SymInt) and any(
+        v in trace.carried and v not in short for v in dim_values(trace.canonical(k.dim))))
+
+
+def _is_by_data(k: object) -> bool:
+    """Return whether data decides on an index."""
+    if not isinstance(k, SymInt):
+        return isinstance(k, Tracer) and is_index(k)
+    trace = current()
+    values = dim_values(trace.canonical(k.dim))
+    return bool(values) and not any(v in trace.carried or v in trace.actual for v in values)
+
+
+def _refuse_moving(container: object, key: object) -> None:
+    """Refuse an item of which data decides where it is among things that are unlike."""
+    is_placed = isinstance(container, (list, tuple)) and _is_by_data(key)
+    if is_placed or (isinstance(container, dict) and isinstance(key, Tracer)):
+        raise refuse(f"a {type(container).__name__} is indexed by a traced value",
+                     "Make it an array: np.array(...)[i]")
+
+
+def _number_of_a_tuple(xs: object, key: object) -> Any:
+    """Return an item of a tuple of numbers by an index that moves; None where it is another."""
+    if type(xs) is not tuple or not xs or not all(map(is_plain_number, xs)) or (
+            not _is_moving(key)):
+        return None
+    kinds = united(*(kinds_of(lift(x)) for x in xs))
+    return None if len(kinds) != 1 else Stored(array_of(xs), 0, kinds, ()).item(key)
 
 
 def _chooses_by_data(container: object, key: object) -> bool:
@@ -158,7 +190,10 @@ def _chooses_by_data(container: object, key: object) -> bool:
         counted = [f.index for f in trace.frames if f.kind == "loop" and f.counted]
         if trace.is_known(key.dim) or any(v in counted for v in dim_values(key.dim)):
             return False  # it becomes an int of Python
-    return not all(map(is_number, container)) and all(map(can_be_chosen, container))
+    dtypes = {x.dtype for x in map(lift, filter(is_number, container)) if (
+        isinstance(x, Tracer))}
+    return not all(map(is_plain_number, container)) and all(map(can_be_chosen, container)) and (
+        len(dtypes) < 2 or not all(map(is_number, container)))
 
 
 def _chosen_item(container: list[object] | tuple[object, ...], key: object) -> Any:
@@ -207,10 +242,16 @@ _PLACED = (list, tuple, str, bytes, bytearray, range, Tracer)
 """What has items at places, which indices say."""
 
 
-def _as_index(key: object) -> Any:
-    """Return an index with numbers for the objects of users' classes in it; others as they are."""
+def _as_index(key: object, container: object = None) -> Any:
+    """Return an index with numbers for the objects of users' classes in it; others as they are.
+
+    A truth that data decides is a number as an index of what is no array.
+    """
     if type(key) is tuple:
         return tuple(map(_as_index, key))
+    if isinstance(key, Tracer) and not isinstance(container, Tracer) and container is not None and (
+            not key.is_array and key.dtype == np.bool_ and is_weak(key)):
+        return cast(key, np.dtype(np.int64))
     if type(key) is slice:
         return slice(*map(_as_index, (key.start, key.stop, key.step)))
     method = None if is_plain(key) else special_method(key, "__index__")
@@ -220,7 +261,7 @@ def _as_index(key: object) -> Any:
 def set_item(container: object, key: Any, content: Any) -> None:
     """Carry out `container[key] = content`."""
     if isinstance(container, _PLACED):
-        key = _as_index(key)
+        key = _as_index(key, container)
     if isinstance(container, Tracer):
         container[key] = content
         return
@@ -240,6 +281,8 @@ def set_item(container: object, key: Any, content: Any) -> None:
         return
     note_use(container)
     _need_run_of(container, key)
+    if type(container) is list:
+        _refuse_moving(container, key)
     if isinstance(container, (list, dict)) and not isinstance(key, slice):
         if isinstance(container, list) or isinstance(key, SymInt):
             key = operator.index(key)
@@ -270,7 +313,7 @@ def _holds(container: Any, key: object, content: object) -> bool:
 def delete_item(container: Any, key: object) -> None:
     """Carry out `del container[key]`."""
     if isinstance(container, _PLACED):
-        key = _as_index(key)
+        key = _as_index(key, container)
     if has_runs(container):
         list_items.delete_item(container, key)
         return
