@@ -365,9 +365,9 @@ def refused(g: Any, *args: Any) -> str:
 
 def test_what_cannot_be_captured_is_a_typing_error() -> None:
     def fn(x: Any) -> Any:
-        return np.sum(np.i0(x))
+        return np.sum(np.packbits(x))
 
-    assert re.search(rf"{__file__}:{fn.__code__.co_firstlineno + 1}: .*i0",
+    assert re.search(rf"{__file__}:{fn.__code__.co_firstlineno + 1}: .*packbits",
                      refused(tracejit.grad(fn), X))
     assert "needs a function with a real scalar result" in refused(tracejit.grad(np.sin), X)
     assert "needs floats to differentiate by" in refused(tracejit.grad(wave), 3)
