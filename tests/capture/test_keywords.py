@@ -79,6 +79,10 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "apply_along_axis": (np.cumsum, 0, M), "apply_over_axes": (np.sum, M, (0,)),
     "poly": (V,), "polyadd": (V, W), "polysub": (V, W), "polymul": (V, W), "array_equiv": (V, V),
     "atleast_1d": (V,), "atleast_2d": (V,), "gradient": (M,),
+    "can_cast": (np.float32, np.float64), "fractional_matrix_power": (M, 0.5),
+    "expm_frechet": (M, P), "orthogonal_procrustes": (M, P), "eigh_tridiagonal": (V, W[:-1]),
+    "eigvals_banded": (M,), "matmul_toeplitz": (V, V), "solve_circulant": (V, W),
+    "solve_continuous_are": (M, P, M, P), "solve_discrete_are": (M, P, M, P),
 }
 """What a function is called with; `(M,)` where it is not here."""
 
@@ -138,7 +142,15 @@ EXTRA: dict[str, dict[str, list[Any]]] = {
     "comb": {"exact": [False], "repetition": [True]},
     "factorial": {"exact": [False], "extend": ["zero"]},
     "solve": {}, "copyto": {"where": [V > 0.6]}, "fill_diagonal": {"wrap": [True]},
-    "average": {"weights": [M]},
+    "average": {"weights": [M]}, "matmul_toeplitz": {"workers": [1]},
+    "solve_circulant": {"singular": ["lstsq"], "tol": [1e-9], "caxis": [0], "baxis": [0],
+                        "outaxis": [0]},
+    "expm_frechet": {"method": ["blockEnlarge"], "compute_expm": [False]},
+    "eigh_tridiagonal": {"select": ["i"], "select_range": [], "tol": [],
+                         "lapack_driver": ["stemr"]},
+    "eigvals_banded": {"overwrite_a_band": [False], "select": [], "select_range": []},
+    **{f"solve_{kind}_are": {"e": [], "s": [], "balanced": [False]}
+       for kind in ("continuous", "discrete")},
 }
 WITHOUT_VALUES = {"out", "dst", "src", "xp", "fp", "object", "condition", "axes"}
 

@@ -247,7 +247,7 @@ def test_what_the_program_raises_is_a_code(x: list[float], message: str, tmp_pat
 
 
 def powers(x, k):
-    weights = [1.0, -2.0, 3.0, -4.0]
+    weights = {0: 1.0, 1: -2.0, 2: 3.0, 3: -4.0}  # of which keys are known
     total = np.zeros(len(x))
     for j in range(k):
         total = total + weights[j] * x ** j

@@ -435,7 +435,7 @@ def test_regions_are_opened_from_the_outside_while_there_is_room() -> None:
 
 def test_two_thousand_equations_are_drawn_folded() -> None:
     def long(x):
-        for k in [0.5 * k for k in range(400)]:
+        for k in tuple(0.5 * k for k in range(400)):
             x = np.sin(x) * 1.5 + k
         return np.sum(x)
 

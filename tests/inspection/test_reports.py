@@ -189,7 +189,7 @@ def test_why_values_are_stored(case: Expected) -> None:
 
 
 def long_chain(x: np.ndarray) -> np.ndarray:
-    for k in [0.01 * j for j in range(250)]:
+    for k in tuple(0.01 * j for j in range(250)):  # written out, as it is no list
         x = np.sin(x) * k + np.exp(x)
     return np.sum(x)
 

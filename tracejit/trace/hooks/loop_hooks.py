@@ -466,7 +466,7 @@ class LoopHooks(GeneratorHooks):
         made = note_made([])
         for x in iterate(iterable if items is None else items):
             made.append(element(x))
-            if len(made) == MOST_UNROLLED and type(iterable) is range:
+            if type(iterable) is range and len(made) == MOST_UNROLLED < len(iterable):
                 need_run_here(made)
         return made
 
