@@ -413,13 +413,14 @@ def test_compiled(f: Callable[..., Any]) -> None:
     require_compiled(f, XS)
 
 
-def test_one_program_for_all_lengths() -> None:
+@pytest.mark.parametrize("f", [linked_list, search_tree, union_find, quad_tree, events, graph_walk],
+                         ids=lambda f: f.__name__)
+def test_one_program_for_all_lengths(f: Callable[..., Any]) -> None:
     with tracejit.config(disable_jit=True):
-        for f in (linked_list, search_tree, union_find, quad_tree, events, graph_walk):
-            g = tracejit.grad(f)
-            for x in XS:
-                g(x)
-            assert sum(map(len, g._table.values())) == 1, f.__name__
+        g = tracejit.grad(f)
+        for x in XS:
+            g(x)
+    assert sum(map(len, g._table.values())) == 1
 
 
 # --- errors and refusals --------------------------------------------------------------------------

@@ -84,13 +84,18 @@ FOUND = ("anew: ", "once: ", "called: ", "argument: ", "function: ", "class", "a
          "global: order", "global: decimal", "global: range")
 
 
+ROWS = [case for case in CASES if case.name.startswith(FOUND)]
+
+
+def test_there_are_cases_of_all_that_was_found_stale() -> None:
+    assert len(ROWS) > 120
+
+
 @pytest.mark.filterwarnings("ignore:Setting the shape")  # deprecated since NumPy 2.5
-def test_what_was_found_stale(tmp_path: Path) -> None:
-    rows = [case for case in CASES if case.name.startswith(FOUND)]
-    assert len(rows) > 120
+@pytest.mark.parametrize("case", ROWS, ids=lambda case: case.name)
+def test_what_was_found_stale(case: Case, tmp_path: Path) -> None:
     with tracejit.config(disable_jit=True):
-        for case in rows:
-            run(case, tmp_path)
+        run(case, tmp_path)
 
 
 COMPILED = [case for case in CASES if not case.refused]
