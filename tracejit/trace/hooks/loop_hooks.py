@@ -195,10 +195,18 @@ class LoopHooks(GeneratorHooks):
             else:
                 trace_if(test, [body, lambda: ended.set(True)], [*places, ended])
 
+        ends = [ended, *(p for p in places if p.name in flags)]
+
+        def goes_on(_: object) -> Any:  # before the next turn, which resets the flags
+            found: Any = True
+            for p in ends:
+                found = np.logical_and(found, np.logical_not(p.get()))
+            return found
+
         try:
             loops.trace_loop([*places, ended], [*rebound, ended.name],
-                             self._contents(written, rebound, body), turn,
-                             lambda _: self.not_(ended.get()), flags=flags, by_data=True)
+                             self._contents(written, rebound, body), turn, goes_on,
+                             flags=flags, by_data=True)
         except Unroll as e:
             if loops.is_of_open_loop(e):
                 raise
