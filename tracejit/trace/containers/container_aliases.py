@@ -82,9 +82,10 @@ def still_held(candidates: Iterable[Any]) -> set[int]:
     if not wanted:
         return set()
     trace = current()
-    begun = {id(x) for frame in trace.frames for x in frame.stand_ins}
+    known = {id(x) for frame in trace.frames for x in frame.stand_ins}
+    known |= {id(x) for x in (*trace.gone_over, *trace.walked)}
     return {id(v) for v in held_by_program() if id(v) in wanted} | {
-        k for k, x in wanted.items() if k in begun or trace.captured.is_from_outside(x)}
+        k for k, x in wanted.items() if k in known or trace.captured.is_from_outside(x)}
 
 
 def _note_joined(name: str, new: Held, others: Held) -> None:

@@ -13,9 +13,12 @@ from tracejit.trace.containers.runs import Run
 from tracejit.trace.ground.source import rewritten_source
 from tracejit.trace.ground.upward import above
 
-__all__ = ["count_names", "has_iterators", "held_by_program", "reached_from"]
+__all__ = ["count_names", "has_iterators", "held_by_program", "reached_from",
+           "walked_by"]
 
 _ITERATORS: tuple[type, ...] = (type(iter([])), type(reversed([])))
+
+_OVER_ITERATORS: tuple[type, ...] = (enumerate, zip, map, filter)
 
 _OPAQUE = (FrameType, ModuleType, type)
 """What is not looked into."""
@@ -24,6 +27,16 @@ _OPAQUE = (FrameType, ModuleType, type)
 def has_iterators(xs: list[object]) -> bool:
     """Return whether an iterator of Python's is in the midst of a list: it counts places."""
     return any(type(x) in _ITERATORS for x in gc.get_referrers(xs))
+
+
+def walked_by(x: object) -> Iterator[list[object]]:
+    """Yield the lists that Python's iterators go through, an `enumerate` or `zip` of lists say."""
+    for inner in gc.get_referents(x) if type(x) in _ITERATORS else ():
+        if type(inner) is list:
+            yield inner
+    for inner in gc.get_referents(x) if type(x) in _OVER_ITERATORS else ():
+        for y in inner if type(inner) is tuple else (inner,):
+            yield from walked_by(y)
 
 
 def held_by_program() -> Iterator[Any]:

@@ -205,6 +205,8 @@ class Frame:
     """The cells that became stale in it."""
     counted: bool = True
     """Whether it is no `while`, if it is a loop."""
+    changed: set[int] = field(default_factory=set)
+    """The lists, by their ids, that got other items in it, by more than a write to one array."""
     is_long: bool = False
     """Whether it is a loop of more iterations than a few, or of a number that is not known."""
     grows: bool = False
@@ -325,6 +327,8 @@ class Trace:
     """How many axes arrays with names have that are in lists whose length data decides."""
     walked: list[Any] = field(default_factory=list)
     """The lists over which loops are running."""
+    gone_over: list[Any] = field(default_factory=list)
+    """The lists that Python's own loops go through item by item."""
     iterators: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
     """Iterators over traced items."""
     unfinished: list[Any] = field(default_factory=list)

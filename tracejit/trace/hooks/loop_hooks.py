@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import Refusal
+from tracejit.trace.containers.heap import walked_by
 from tracejit.trace.containers.places import Choice, HiddenPlace, NamePlace, name_places
 from tracejit.trace.containers.references import Reference, goes_by_data, note_put
 from tracejit.trace.containers.runs import Run, copies, has_runs
 from tracejit.trace.containers.stand_ins import StandIn
-from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.context import Place, current, refuse
 from tracejit.trace.ground.restarts import NotRepeatable, Unroll, Widens
 from tracejit.trace.hooks.generator_hooks import GeneratorHooks
 from tracejit.trace.lists.growing import MANY_ITEMS
@@ -195,7 +196,7 @@ class LoopHooks(GeneratorHooks):
             else:
                 trace_if(test, [body, lambda: ended.set(True)], [*places, ended])
 
-        ends = [ended, *(p for p in places if p.name in flags)]
+        ends: list[Place] = [ended, *(p for p in places if p.name in flags)]
 
         def goes_on(_: object) -> Any:  # before the next turn, which resets the flags
             found: Any = True
@@ -369,6 +370,17 @@ class LoopHooks(GeneratorHooks):
 
     def _run(self, remaining: Iterator[object], body: FunctionType, stop: FunctionType | None,
              names: tuple[str, ...]) -> None:
+        """Run a loop in Python over an iterator, of which the lists are known meanwhile."""
+        gone_over = current().gone_over
+        before = len(gone_over)
+        gone_over += walked_by(remaining)
+        try:
+            self._run_items(remaining, body, stop, names)
+        finally:
+            del gone_over[before:]
+
+    def _run_items(self, remaining: Iterator[object], body: FunctionType,
+                   stop: FunctionType | None, names: tuple[str, ...]) -> None:
         """Run a loop in Python; what follows a break on data is a branch."""
         for item in remaining:
             note_iteration()

@@ -220,6 +220,7 @@ def set_item(xs: list[Any], key: object, content: Any) -> int | None:
     if isinstance(run, Rows) and is_row(content) and same_rows(content, run.template):
         if require_known_links(run.template, content, xs) is not run.template:
             run.give_up("something in a list that had None alone")
+        _note_change(xs)
         for column, y in zip(run.columns, places_of(content), strict=True):
             _writing(xs)
             _put(column, k, y)
@@ -268,6 +269,12 @@ def _writing(xs: object) -> None:
     refuse_joined_change(xs)
     if any(xs is x for frame in trace.frames for x in frame.stand_ins):
         raise Unroll("a list is bound to one after another, and its items are changed as well")
+
+
+def _note_change(xs: object) -> None:
+    """Note in the open regions that a list got other items: a name for it sees that, too."""
+    for frame in current().frames:
+        frame.changed.add(id(xs))
 
 
 def _put(run: Stored, k: object, content: Any) -> None:
@@ -343,6 +350,7 @@ def _change(xs: list[object], parts: list[Any], what: str) -> None:
     if has_runs(xs) and is_walked(xs):
         give_up(xs, f"{what} of a list while a loop runs over it")
     trace.changed_lists[id(xs)] = xs
+    _note_change(xs)
     trace.captured.refuse_change(xs)
     refuse_joined_change(xs)
     try:

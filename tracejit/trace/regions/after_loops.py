@@ -168,5 +168,6 @@ def _link_containers(tracer: LoopTracer) -> None:
     turns = Turns([getattr(c.place, "name", "this") for c in carried],
                   [with_joined(containers(c.start)) for c in carried],
                   {k: place for k, (place, _) in tracer.stand_ins.items()}, tracer.held)
-    changed = {id(holder_of(c.place)) for c in carried} - {id(None)}
+    changed = {id(holder_of(c.place)) for c in carried} - {id(None)} | tracer.frame.changed | (
+        {id(g.container) for g in tracer.growing} | tracer.lists.containers.keys())
     turns.link(new, changed, tracer.changed_turns, lambda: surely_runs(tracer))
