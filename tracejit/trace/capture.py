@@ -42,17 +42,24 @@ def capture_function(fn: Callable[..., object], specs: Sequence[ArgSpec], struct
     assigns     -- whether new values of variables are results too; else assigning is refused
     """
     found = Findings()
+    last: Restart | Refusal | None = None
     for _ in range(256):
         attempt = CaptureAttempt(fn, specs, structure, actual, found, name, writes_back, assigns,
                                  names)
         try:
             return attempt.run()
         except Restart as need:
+            last = need
             if not found.learn(need):
                 raise (_unsettled(need, fn) if isinstance(need, Relist) else need) from None
         except Refusal as e:
+            last = e
             _learn_of_refusal(found, e, attempt.trace)
-    raise Refusal("the capture does not settle: too many sizes are needed as Python ints")
+    if isinstance(last, Refusal):
+        raise last
+    assert last is not None
+    raise Refusal(f"{line_of_error(last, fn)}: the capture does not settle: each of 256 attempts "
+                  "needed another size or container to be known. Make a shorter function of it")
 
 
 def _learn_of_refusal(found: Findings, e: Refusal, trace: Trace) -> None:

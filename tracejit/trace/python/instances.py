@@ -140,7 +140,8 @@ def make_instance(cls: Any, args: tuple[object, ...], kwargs: dict[str, object])
             return call_natively(cls, args, kwargs)
         instance: Any = cls.__new__(cls)
         note_made(instance)
-        if cls not in current().made_classes and can_be_pooled(cls):
+        is_new_each_time = new is init  # captured code makes the class, each attempt another one
+        if cls not in current().made_classes and not is_new_each_time and can_be_pooled(cls):
             current().made_classes[cls] = None
         if not any(f.kind == "loop" for f in current().frames):
             current().instances[id(instance)] = instance

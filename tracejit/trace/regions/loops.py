@@ -12,9 +12,10 @@ from tracejit.ir.dims import Dim
 from tracejit.trace.containers.places import HiddenPlace, NamePlace
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import Grows, Unroll
+from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.regions.after_loops import finish_loop
 from tracejit.trace.regions.aliases import array_of
-from tracejit.trace.regions.guesses import CellGuess, first_guess, has_choices
+from tracejit.trace.regions.guesses import CellGuess, first_guess, has_choices, parts_of
 from tracejit.trace.regions.loop_tracer import Carried, LoopTracer
 from tracejit.trace.values.tracer import CellPlace, Tracer
 
@@ -52,9 +53,15 @@ def trace_loop(places: Sequence[NamePlace | HiddenPlace], rebound: Sequence[str]
     except Exception as e:
         if isinstance(e, Refusal) and any(has_choices(c.guess) for c in tracer.carried):
             raise Unroll(str(e), e) from None  # iterations one by one may know which it is
+        if isinstance(e, Refusal) and condition is None and _are_few(hi - lo):
+            raise Unroll(str(e), e) from None  # and which array a name holds in each
         if tracer.growing and not isinstance(e, Unroll):  # Python's own list may do
             raise Unroll(str(e), e if isinstance(e, Refusal) else None) from None
         raise
+
+
+def _are_few(trips: Dim) -> bool:
+    return isinstance(trips, int) and trips <= MANY_ITEMS
 
 
 def _settle(tracer: LoopTracer, params: Params) -> None:
@@ -63,7 +70,7 @@ def _settle(tracer: LoopTracer, params: Params) -> None:
         done = tracer.attempt()
         if done is not None and not tracer.keep_arrays():
             try:
-                with _all_or_nothing(tracer.given):
+                with _all_or_nothing(tracer.carried):
                     finish_loop(tracer, done, params)
                 return
             except Refusal as e:
@@ -80,7 +87,8 @@ def is_of_open_loop(e: Unroll) -> bool:
 @contextmanager
 def _all_or_nothing(carried: Sequence[Carried]) -> Iterator[None]:
     """Leave no trace of a loop that is refused at its end: it may be run in Python then."""
-    held = [(x.cell, x.cell.value) for c in carried if (x := array_of(c.start)) is not None]
+    held = [(x.cell, x.cell.value) for c in carried for part in parts_of(c.guess, c.start)
+            if (x := array_of(part)) is not None]
     with current().builder.undone_if_raised():
         try:
             yield
