@@ -6,7 +6,14 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from tracejit.ir import bessel_orders, counts, incomplete, integrals
+from tracejit.ir import (
+    bessel_kin,
+    bessel_orders,
+    complex_arguments,
+    counts,
+    incomplete,
+    integrals,
+)
 from tracejit.ir.bessel import i0e, i1e
 from tracejit.ir.fourier import dft
 from tracejit.ir.jacobi import symmetric_eigen
@@ -15,7 +22,8 @@ from tracejit.ir.quantiles import normal_quantile
 __all__ = ["definitions", "functions", "linked"]
 
 SPECIAL = (i0e, i1e, normal_quantile, *incomplete.FUNCTIONS, *counts.FUNCTIONS,
-           *bessel_orders.FUNCTIONS, *integrals.FUNCTIONS)
+           *bessel_orders.FUNCTIONS, *integrals.FUNCTIONS, *bessel_kin.FUNCTIONS,
+           *complex_arguments.FUNCTIONS)
 """Special functions, each behind its callees."""
 
 
@@ -23,13 +31,16 @@ def functions(names: dict[str, object]) -> dict[str, Any]:
     """Return the functions by name, compiled for the CPU, made with the intrinsics in `names`."""
     from numba import njit
 
-    return linked(definitions(names), njit(error_model="numpy"))
+    return linked(definitions(names), njit(error_model="numpy"), names)
 
 
-def linked(plain: dict[str, FunctionType],
-           compiled: Callable[[FunctionType], object]) -> dict[str, Any]:
-    """Return functions compiled, each calling the compiled forms of the functions before it."""
-    made: dict[str, Any] = {}
+def linked(plain: dict[str, FunctionType], compiled: Callable[[FunctionType], object],
+           names: dict[str, Any]) -> dict[str, Any]:
+    """Return functions compiled, each calling the compiled forms of the functions before it.
+
+    The gamma function is C's, by its name in `names`: Numba's own is in no library for C programs.
+    """
+    made: dict[str, Any] = {name: names[name] for name in ("tgamma", "lgamma")}
     for name, fn in plain.items():
         called = {n: made[n] for n in fn.__code__.co_names if n in made}
         if called:

@@ -162,5 +162,5 @@ def namespace() -> dict[str, Any]:
 
         names.update((name, getattr(math, name)) for name in _MATH)
         names.update((name, getattr(libdevice, name)) for name in _LIBDEVICE)
-    names.update(linked(definitions(names), device))
+    names.update(linked(definitions(names), device, names))
     return names

@@ -15,6 +15,7 @@ import numba
 import numpy as np
 import pytest
 from c_programs import HEAD, Run, build, call_from_c, undefined_symbols
+from scipy import special
 
 import tracejit
 from benchmarks.workloads import soft_dtw
@@ -73,6 +74,20 @@ def test_functions_with_loops_of_their_own(tmp_path: Path) -> None:
     found = call_from_c(tmp_path, compiled(g, x, 3), "x0, 50, 3, r0, workspace", "50", [x],
                         [(float, (50,))])
     require_same(found, g(x, 3))
+
+
+@needs_c
+@pytest.mark.parametrize("function", [
+    lambda x: special.gammainc(1.3, x), lambda x: special.betaincinv(1.3, x, 0.4),
+    lambda x: special.jv(0.5, x), lambda x: special.airy(-x)[0] * special.struve(1.0, x),
+    lambda x: special.lambertw(x).real + special.voigt_profile(x, x, 0.3)])
+def test_special_functions_are_those_of_python(function: Any, tmp_path: Path) -> None:
+    """The gamma function in them is the C library's."""
+    x = np.linspace(0.3, 4.0, 5)
+    g = tracejit.grad(lambda x: np.sum(function(x)))
+    found = call_from_c(tmp_path, compiled(g, x), "x0, 5, r0, workspace", "5", [x],
+                        [(float, (5,))])
+    require_same(found, g(x))
 
 
 @needs_c

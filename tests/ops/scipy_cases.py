@@ -58,6 +58,19 @@ _enter({
     "poch": [(SHAPES, OTHERS), (SIGNED, OTHERS)], "factorial": [(POSITIVE,)],
     "comb": [(SHAPES + 6.0, OTHERS)], "perm": [(SHAPES + 6.0, OTHERS)],
 })
+TURNED = SIGNED + 1j * np.array([0.3, -0.6, 1.2, 0.1])
+_enter({
+    "airy": [(SIGNED,), (SINGLE,), (0.0,)], "airye": [(POSITIVE,)],
+    "wofz": [(TURNED,), (SIGNED,), (SINGLE,), (TURNED.astype(np.complex64),)],
+    "voigt_profile": [(SIGNED, SHAPES, OTHERS), (SINGLE, 0.5, 0.3), (SINGLE, SINGLE, SINGLE),
+                      (SIGNED, SHAPES, 0.0)],
+    "lambertw": [(POSITIVE,), (SIGNED,), (TURNED,), (SINGLE,), (0.0,)],
+})
+SPECIAL_CASES["voigt_profile"].append((lambda x, g: special.voigt_profile(x, 0.0, g), SIGNED,
+                                       OTHERS))
+SPECIAL_CASES["lambertw"] += [(lambda z, k=k: special.lambertw(z, k), z) for k, z in (
+    (-1, -0.3 * SHARES), (-1, TURNED), (1, SIGNED), (np.array([0, -1, 2, -2]), TURNED))]
+SPECIAL_CASES["lambertw"].append((lambda z: special.lambertw(z).real, POSITIVE))
 COUNTS = np.array([0.0, 1.0, 3.0, 4.0])
 for _name in ("pdtr", "pdtrc"):
     _of_orders(_name, (COUNTS,), SHAPES)
@@ -68,6 +81,12 @@ for _name in ("jv", "yv", "iv", "ive", "kv", "kve"):
 for _name in ("yn", "kn"):
     _of_orders(_name, (0, 3), POSITIVE)
 _of_orders("jv", (0, 1, -2), SIGNED)
+_of_orders("struve", (0, 1.5, -1, -0.5, -2.5), POSITIVE)
+_of_orders("struve", (0, 1, 4), SIGNED)
+for _name in ("hankel1", "hankel2"):
+    _of_orders(_name, (0, 1.5, -1, -0.4), POSITIVE)
+    _of_orders(_name, (0, 1.5, -2.3), SIGNED)
+    _of_orders(_name, (1,), SINGLE)
 _of_orders("expn", (0, 1, 4), POSITIVE)
 for _name in ("jvp", "yvp", "ivp", "kvp"):
     _of_orders(_name, (0, 1.5), POSITIVE)
@@ -124,5 +143,21 @@ EDGES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
         ("dawsn", (0.0,), (40.0,)),
         ("erfcx", (-30.0,), (1e9,)), ("fresnel", (0.0,), (-2.0,), (100.0,)),
         ("sici", (-2.0,), (0.0,)),
+        ("airy", (0.0,), (np.inf,), (-np.inf,), (np.nan,), (-60.0,), (103.0,), (1.0,), (-1.0,)),
+        ("airye", (0.0,), (np.inf,), (-np.inf,), (np.nan,), (-3.0,), (200.0,)),
+        ("wofz", (0.0,), (np.inf,), (-np.inf,), (1e200,), (1e-200 + 1e-200j,), (1e9 - 1j,),
+         (2.0 - 30.0j,), (1e-5j,), (20.0,), (6.0 + 1e-9j,), (-3.0 - 2.0j,)),
+        ("voigt_profile", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (1.0, 1.0, 0.0),
+         (1.0, 1.0, np.inf), (np.inf, 1.0, 1.0), (np.nan, 0.0, 0.0), (1.0, -1.0, 1.0),
+         (1.0, 1.0, -1.0), (1e5, 0.1, 2.0)),
+        ("lambertw", (0.0,), (np.inf,), (-np.inf,), (-0.36,), (-0.3678794,), (-1.0,), (1e300,),
+         (1e-300,), (-1e-300,), (0.0, -1), (-1e-300, -1), (-0.3678794, -1), (-0.2, -1),
+         (-0.2 - 1e-300j, 1), (-0.2 - 1e-3j, 1), (1.0 - 1e-9j, -1), (0.0, 3), (np.inf, -1),
+         (-5.0, -1)),
+        ("struve", (0.0, 0.0), (1.0, 0.0), (-1.0, 0.0), (-1.5, 0.0), (-2.0, 0.0), (2.0, -1.0),
+         (2.5, -1.0), (np.nan, 1.0), (0.0, np.inf), (2.0, np.inf), (0.0, 200.0), (30.0, 5.0),
+         (50.0, 40.0), (3.0, 39.0), (-3.5, 2.0)),
+        *((name, (0.0, 0.0), (1.0, 0.0), (0.0, np.inf), (1.0, -np.inf), (0.5, -2.0), (2.0, -1e-3))
+          for name in ("hankel1", "hankel2")),
     ) for f in (getattr(special, name),) for args in points]
 """Functions with arguments at the ends of where they are defined, and far out."""

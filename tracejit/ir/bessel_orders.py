@@ -3,13 +3,13 @@
 Up to x = 2 the functions of the second kind of an order within a half of 0 have series (N. M.
 Temme, J. Comput. Phys. 19 and 21, 1975 and 1976), beyond they follow from a continued fraction (A.
 R. Barnett, J. Comput. Phys. 46, 1982); recurrences lead to other orders, the Wronskian to the first
-kind. Far out are Hankel's expansions. Numba compiles these functions, which call earlier ones
-alone.
+kind. Far out are Hankel's expansions. Numba compiles these functions; they call earlier ones.
 """
 
 from __future__ import annotations
 
 import math
+from math import gamma as tgamma
 
 __all__ = ["FUNCTIONS"]
 
@@ -246,7 +246,7 @@ def bessel_j(v: float, x: float) -> float:
         sign = -1.0
     if x == 0.0:
         return 1.0 if v == 0.0 else 0.0 if v > 0.0 or whole else math.copysign(
-            math.inf, 1.0 / math.gamma(1.0 + v))
+            math.inf, tgamma(1.0 + v))
     if math.isinf(x):
         return 0.0
     j, y = bessel_jy(order, abs(x))
@@ -278,7 +278,7 @@ def bessel_ie(v: float, x: float) -> float:
     order = abs(v)
     if x == 0.0:
         return 1.0 if v == 0.0 else 0.0 if v > 0.0 or whole else math.copysign(
-            math.inf, 1.0 / math.gamma(1.0 + v))
+            math.inf, 1.0 / tgamma(1.0 + v))
     if math.isinf(x):
         return 0.0
     i, k = bessel_ik(order, abs(x))

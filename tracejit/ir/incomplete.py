@@ -11,6 +11,8 @@ functions, which call earlier ones alone.
 from __future__ import annotations
 
 import math
+from math import gamma as tgamma
+from math import lgamma
 
 from tracejit.ir.quantiles import normal_quantile
 
@@ -62,7 +64,7 @@ def scalar_digamma(x: float) -> float:
 def gamma_front(a: float, x: float) -> float:
     """Return x**a exp(-x) / gamma(a)."""
     if a < 10.0:
-        return math.exp(a * math.log(x) - x) / math.gamma(a)
+        return math.exp(a * math.log(x) - x) / tgamma(a)
     m = (x - a) / a
     excess = log_excess(m) if m > -0.5 else m - math.log(x / a)
     return math.exp(-a * excess - stirling_rest(a)) * math.sqrt(a) / _ROOT_2_PI
@@ -187,7 +189,7 @@ def gamma_quantile(a: float, p: float, q: float) -> float:
     z = normal_quantile(0.5 - q if p > 0.5 else p - 0.5, min(p, q))
     root = 1.0 - 1.0 / (9.0 * a) + z / (3.0 * math.sqrt(a))
     t = math.log(a) + 3.0 * math.log(root) if root > 0.2 else (
-        math.log(p) + math.lgamma(a + 1.0)) / a
+        math.log(p) + lgamma(a + 1.0)) / a
     t = max(t, -690.0)
     last = t
     for _ in range(80):
@@ -221,9 +223,9 @@ def beta_quantile(a: float, b: float, p: float, q: float) -> float:
     z = normal_quantile(0.5 - q if p > 0.5 else p - 0.5, min(p, q))
     t = math.log(a / b) + z * math.sqrt(1.0 / a + 1.0 / b)
     if p <= q and a < 1.0:
-        t = min(t, (math.log(p * a) + math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)) / a)
+        t = min(t, (math.log(p * a) + lgamma(a) + lgamma(b) - lgamma(a + b)) / a)
     elif a >= 0.0 and p > q and b < 1.0:
-        t = max(t, -(math.log(q * b) + math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)) / b)
+        t = max(t, -(math.log(q * b) + lgamma(a) + lgamma(b) - lgamma(a + b)) / b)
     last = math.log(a / b)
     for _ in range(80):
         t = min(max(t, -740.0), 740.0)

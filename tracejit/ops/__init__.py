@@ -7,8 +7,10 @@ require_numpy()
 from tracejit.ops import (  # noqa: E402, F401  (importing fills the tables)
     arithmetic,
     bessel,
+    bessel_kin,
     calls,
     checkpointing,
+    complex_arguments,
     control,
     creation,
     draws,

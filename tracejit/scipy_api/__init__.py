@@ -2,8 +2,10 @@
 
 from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch tables)
     bessel,
+    bessel_kin,
     bsplines,
     combinatorics,
+    complex_arguments,
     convolutions,
     distances,
     distributions,

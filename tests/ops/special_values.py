@@ -1,0 +1,64 @@
+"""Values and two derivatives of special functions, as mpmath has them at fifty digits.
+
+`python tests/ops/special_values.py`, with mpmath at hand, writes `special_values.json` again.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+__all__ = ["PATH", "points"]
+
+PATH = Path(__file__).with_suffix(".json")
+
+
+def points() -> dict[str, list[tuple[list[float], float]]]:
+    """Return by name the parameters and the argument of each point."""
+    rng = np.random.default_rng(23)
+
+    def drawn(low: float, high: float, count: int = 12) -> list[float]:
+        return [float(x) for x in rng.uniform(low, high, count)]
+
+    def tiny(low: float, high: float) -> list[float]:
+        return [float(10.0 ** x) for x in rng.uniform(low, high, 6)]
+
+    plain = {"airy_ai": [*drawn(-20.0, 12.0), *tiny(-8.0, 1.5)],
+             "airy_bi": [*drawn(-20.0, 12.0), *tiny(-8.0, 1.5)],
+             "lambertw_0": [*drawn(-0.36, 3.0), *tiny(-8.0, 9.0)],
+             "lambertw_-1": [*drawn(-0.36, -0.01, 8), *(-x for x in tiny(-8.0, -1.0))]}
+    found: dict[str, list[tuple[list[float], float]]] = {
+        name: [([], x) for x in xs] for name, xs in plain.items()}
+    found["voigt_profile"] = [([s, g], x) for s, g, x in zip(
+        drawn(0.2, 3.0), drawn(0.001, 4.0), drawn(-9.0, 9.0), strict=True)]
+    found["struve"] = [([v], x) for v, x in zip(
+        [0.0, 1.0, 2.0, 0.5, -0.3, -1.7, 5.5, 12.0] * 2,
+        [*drawn(0.01, 6.0, 8), *drawn(6.0, 50.0, 8)], strict=True)]
+    return found
+
+
+def _written() -> None:
+    import mpmath as mp  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+    mp.mp.dps = 50
+    functions: dict[str, Any] = {
+        "airy_ai": mp.airyai, "airy_bi": mp.airybi, "lambertw_0": lambda x: mp.lambertw(x, 0),
+        "lambertw_-1": lambda x: mp.lambertw(x, -1), "struve": mp.struveh,
+        "voigt_profile": lambda s, g, x: mp.re(mp.exp(-((x + 1j * g) / s) ** 2 / 2) * mp.erfc(
+            -1j * (x + 1j * g) / (s * mp.sqrt(2)))) / (s * mp.sqrt(2 * mp.pi))}
+    table = {}
+    for name, given in points().items():
+        f = functions[name]
+        table[name] = [[args, x, *(float(mp.re(mp.diff(
+            lambda t, f=f, args=args: f(*map(mp.mpf, args), t), x, n))) for n in (0, 1, 2))]
+            for args, x in given]
+    lines = ",\n".join(f'"{name}": [\n' + ",\n".join(json.dumps(row) for row in rows) + "]"
+                       for name, rows in table.items())
+    PATH.write_text("{" + lines + "}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    _written()

@@ -1,0 +1,57 @@
+"""Special functions and two derivatives against mpmath's numbers, in interpreter and kernel."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import special
+from special_values import PATH, points
+
+import tracejit
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "airy_ai": lambda x: special.airy(x)[0], "airy_bi": lambda x: special.airy(x)[2],
+    "lambertw_0": lambda x: special.lambertw(x).real,
+    "lambertw_-1": lambda x: special.lambertw(x, -1).real,
+    "voigt_profile": lambda s, g, x: special.voigt_profile(x, s, g), "struve": special.struve}
+TABLE = json.loads(PATH.read_text(encoding="utf-8"))
+FLOOR = {"airy_ai": 1.0, "airy_bi": 1.0, "struve": 1.0}
+"""Below which size errors are absolute: of functions that have zeros."""
+
+
+def _columns(name: str) -> tuple[list[np.ndarray], np.ndarray, list[np.ndarray]]:
+    rows = TABLE[name]
+    parameters = [np.array([row[0][k] for row in rows]) for k in range(len(rows[0][0]))]
+    return parameters, np.array([r[1] for r in rows]), [
+        np.array([r[n] for r in rows]) for n in (2, 3, 4)]
+
+
+@pytest.mark.parametrize("interpreted", [True, False])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_values_and_two_derivatives_are_mpmaths(name: str, interpreted: bool) -> None:
+    parameters, x, (value, first, second) = _columns(name)
+    function = FUNCTIONS[name]
+
+    def total(t: Any, *args: Any) -> Any:
+        return np.sum(function(*args, t))
+
+    def slopes(t: Any, *args: Any) -> Any:
+        return np.sum(tracejit.grad(total)(t, *args))
+
+    with tracejit.config(disable_jit=interpreted):
+        found = (tracejit.jit(lambda t, *args: function(*args, t))(x, *parameters),
+                 tracejit.grad(total)(x, *parameters), tracejit.grad(slopes)(x, *parameters))
+    for got, wanted in zip(found, (value, first, second), strict=True):
+        floor = FLOOR.get(name, 0.0)
+        error = np.abs(got - wanted) / np.maximum(np.abs(wanted), floor)
+        assert np.all(error < 2e-11), (name, x[np.argmax(error)], np.max(error))
+
+
+def test_the_table_has_the_points_that_are_asked_for() -> None:
+    asked = {name: [[args, x] for args, x in given] for name, given in points().items()}
+    assert {name: [row[:2] for row in rows] for name, rows in TABLE.items()} == asked
+    assert set(asked) == set(FUNCTIONS)

@@ -1,0 +1,58 @@
+"""Airy's functions, whose second derivatives are x times themselves, and Struve's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir import bessel_kin
+from tracejit.ops.cotangents import Primal
+from tracejit.ops.incomplete import of_numbers
+from tracejit.ops.kinds import NoFormula, elementwise
+from tracejit.trace.values.equations import apply, cast
+
+__all__ = ["AIRY", "AIRYE"]
+
+AIRY = ("airy_ai", "airy_aip", "airy_bi", "airy_bip")
+AIRYE = tuple(f"{name}e" for name in AIRY)
+
+
+def _root(x: Primal) -> Any:
+    """Return the square root of what is above 0, and 0 below, with no derivative there."""
+    above = x > 0.0
+    return np.where(above, np.sqrt(np.where(above, x, 1.0)), 0.0)
+
+
+_PARTIALS: dict[str, Callable[[Any, Any], Any]] = {
+    "airy_ai": lambda z, x: apply("airy_aip", x), "airy_aip": lambda z, x: x * apply("airy_ai", x),
+    "airy_bi": lambda z, x: apply("airy_bip", x), "airy_bip": lambda z, x: x * apply("airy_bi", x),
+    "airy_aie": lambda z, x: apply("airy_aipe", x) + _root(x) * z,
+    "airy_aipe": lambda z, x: x * apply("airy_aie", x) + _root(x) * z,
+    "airy_bie": lambda z, x: apply("airy_bipe", x) - _root(x) * z,
+    "airy_bipe": lambda z, x: x * apply("airy_bie", x) - _root(x) * z}
+
+for _kind, _name in enumerate((*AIRY, *AIRYE)):
+    elementwise(_name, None, f"airy_function({{0}}, {_kind}.0)",
+                lambda z, x, partial=_PARTIALS[_name]: (partial(z, x),), cost=300.0,
+                domain=(0.2, 3.0) if _kind > 3 else (-3.0, 3.0), reference=of_numbers(
+                    lambda x, kind=_kind: bessel_kin.airy_function(x, float(kind))))
+
+
+def _struve_partial(v: Primal, x: Primal) -> Any:
+    """Half of H(v - 1) - H(v + 1) and a power: Abramowitz and Stegun, 12.1.9 and 12.1.10."""
+    at = v + 1.5
+    pole = (at <= 0.0) & (at == np.floor(at))
+    power = np.power(0.5 * x, v) / apply("tgamma", np.where(pole, 1.0, at))
+    return 0.5 * (apply("struve", v - 1.0, x) - apply("struve", v + 1.0, x)
+                  + np.where(pole, 0.0, power) / math.sqrt(math.pi))
+
+
+elementwise("struve", None, "struve({0}, {1})", lambda z, v, x: (
+    NoFormula("the order of Struve's function",
+              "Keep the order constant, with tracejit.stop_gradient, say"),
+    _struve_partial(v, x)), cost=1000.0, reference=of_numbers(bessel_kin.struve),
+            samples=lambda n: [((n,), lambda t, v=v: apply("struve", v, np.exp(
+                cast(t, np.float64)))) for v in (0.0, 1.0, 2.5, -1.5)])
