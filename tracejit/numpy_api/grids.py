@@ -13,6 +13,7 @@ from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.ground.layouts import lay_out
+from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import apply, cast, to_dim, to_dims
 from tracejit.trace.values.tracer import Tracer
 
@@ -64,7 +65,8 @@ def fromfunction(function: Callable[..., object], shape: object, *, dtype: npt.D
                  like: object = None, **kwargs: object) -> Any:
     """Return a function of the indices of a grid."""
     grid = indices(shape)
-    return function(*(cast(grid[k], dtype) for k in range(len(to_dims(shape)))), **kwargs)
+    axes = tuple([cast(grid[k], dtype) for k in range(len(to_dims(shape)))])
+    return call_function(function, axes, kwargs)
 
 
 @creates(np.meshgrid)

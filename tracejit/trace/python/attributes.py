@@ -45,7 +45,7 @@ def read_attribute(owner: object, name: str, *default: object) -> Any:
         return attribute_of_object(owner, name)
     captured = current().captured
     cls = type(owner)
-    if isinstance(owner, (ModuleType, type)) or home_of_class(cls) == "builtins":
+    if cls is ModuleType or isinstance(owner, type) or home_of_class(cls) == "builtins":
         return _set_one(captured.attribute(owner, name), owner, name, default)
     if type(captured.entry(owner, "__getattribute__")) is FunctionType and not (
             captured.is_from_outside(owner)):

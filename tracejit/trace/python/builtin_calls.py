@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import builtins
 import collections
+import copy
 import functools
 import io
+import itertools
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable
-from types import FunctionType, MethodType
+from types import FunctionType, MethodType, SimpleNamespace
 from typing import Any
 
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dependencies import note_impure
-from tracejit.trace.ground.modules import home_of, is_fixed
+from tracejit.trace.ground.modules import home_of, is_fixed, is_followed
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.python.impure import (
     are_seeds,
@@ -23,6 +26,7 @@ from tracejit.trace.python.impure import (
     refused_for_frames,
 )
 from tracejit.trace.python.kinds_of_values import holds_traced
+from tracejit.trace.python.special_methods import special_method
 from tracejit.trace.python.users_functions import convert
 from tracejit.trace.state.changes import (
     CONTAINERS,
@@ -133,12 +137,14 @@ def _item_of_namespace(names: object, key: object, *default: object) -> Any:
 def call_natively(fn: Callable[..., object], args: tuple[object, ...],
                   kwargs: dict[str, object]) -> Any:
     """Call what Python implements; functions that it calls back are captured, for their guards."""
-    if not looks_inside(fn):
-        args = tuple(map(_captured, args))
+    if not looks_inside(fn) and not _only_holds(fn):
+        calls = any(fn is f for f in _CALLERS)
+        args = tuple([_captured(_called_back(x) if calls else x) for x in args])
     if _shows(fn, kwargs):
         args = tuple(map(let_out, args))
-    kwargs = {name: _captured(_called_back(x) if name == "key" else x)
-              for name, x in kwargs.items()}
+    if not _only_holds(fn):
+        kwargs = {name: _captured(_called_back(x) if name in ("key", "func") else x)
+                  for name, x in kwargs.items()}
     if not _moves(fn):
         for x in (getattr(fn, "__self__", None), *args, *kwargs.values()):
             read_deeply(x)
@@ -198,14 +204,47 @@ def _moves(fn: Callable[..., object]) -> bool:
     return any(fn is f for f in (*_IDENTIFIES, len, iter, getattr, hasattr, setattr, delattr))
 
 
+_CALLERS: tuple[Any, ...] = (
+    itertools.accumulate, itertools.dropwhile, itertools.filterfalse, itertools.groupby,
+    itertools.starmap, itertools.takewhile, filter, functools.reduce, iter, map)
+"""What calls a thing that it is given, most of them later: where a loop takes an item."""
+
+
 def _called_back(x: object) -> Any:
     """Return a captured function for native code to call back."""
-    if isinstance(x, (MethodType, functools.partial)):
-        return lambda *args: ABOVE.call_function(x, args, {})
-    return x
+    if isinstance(x, type):
+        is_called = is_followed(x)
+    else:
+        is_called = isinstance(x, (MethodType, functools.partial)) or (
+            callable(x) and special_method(x, "__call__") is not None)
+    return (lambda *args: ABOVE.call_function(x, args, {})) if is_called else x
+
+
+_HOLDERS: tuple[Any, ...] = (
+    functools.partial, functools.partialmethod, MethodType, SimpleNamespace, list, tuple, dict,
+    set, frozenset, deque, zip, enumerate, itertools.chain, itertools.repeat, copy.copy,
+    weakref.ref)
+"""What keeps the things that it is given, and calls none of them."""
+
+
+def _only_holds(fn: Callable[..., object]) -> bool:
+    """Return whether a call keeps functions that it is given: the program finds them again."""
+    owner = getattr(fn, "__self__", None)
+    return any(fn is f or owner is f for f in _HOLDERS) or isinstance(
+        owner, (*CONTAINERS, tuple, frozenset))
 
 
 def _captured(x: object) -> Any:
+    """Return what native code may call in the place of a function, a method or a partial."""
+    if type(x) is MethodType:
+        fn = _captured(x.__func__)
+        return x if fn is x.__func__ else MethodType(fn, x.__self__)
+    if type(x) is functools.partial:
+        fn, args = _captured(x.func), tuple(map(_captured, x.args))
+        kwargs = {name: _captured(y) for name, y in x.keywords.items()}
+        held = zip((fn, *args, *kwargs.values()), (x.func, *x.args, *x.keywords.values()),
+                   strict=True)
+        return x if all(a is b for a, b in held) else functools.partial(fn, *args, **kwargs)
     if not isinstance(x, FunctionType):
         return x
     if not is_fixed(home_of(x)):

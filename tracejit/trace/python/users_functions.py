@@ -91,7 +91,7 @@ def _generator(fn: FunctionType, args: tuple[object, ...],
 
 
 def _as_written(fn: FunctionType) -> FunctionType:
-    """Return the function of which one is the rewritten form, as `functools.partial` is given it.
+    """Return the function of which one is the rewritten form, as native code is given it.
 
     A local function of a captured one is what it is.
     """

@@ -373,7 +373,7 @@ class Captures(Outside):
                     self.guard(path, content)
                     self.contents[path.key] = content
                 return content
-            if name in vars(owner):
+            if name in vars(owner) and self.is_plain_module(owner):
                 return self.read(Path(vars(owner), name))
             path = path or Path(Holder(owner), owner.__name__)  # its `__getattr__` gives it
         if path is None:

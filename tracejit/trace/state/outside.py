@@ -13,6 +13,14 @@ from tracejit.trace.state.paths import Holder, Path, class_entry
 
 __all__ = ["Outside"]
 
+_IMMUTABLE = 1 << 8
+"""The flag of classes to whose objects Python gives no other class."""
+
+
+def _may_get_another(cls: type) -> bool:
+    """Return whether `x.__class__ = ...` is possible for the objects of a class."""
+    return cls is ModuleType or not cls.__flags__ & _IMMUTABLE
+
 
 class Outside:
     """The things that a capture has from outside: where each is, and the guards on it."""
@@ -68,13 +76,23 @@ class Outside:
         """Return the class of an object, which it must have at every call."""
         cls = type(x)
         found = self.paths.get(id(x))
-        if found is not None and is_followed(cls):
+        if found is not None and _may_get_another(cls):
             path = found[1].step("type", None)
             if path.key not in self.contents:
                 self.contents[path.key] = cls
                 self.guards.append(Guarded(path, cls))
-            self.paths.setdefault(id(cls), (cls, path))
+            if is_followed(cls):
+                self.paths.setdefault(id(cls), (cls, path))
         return cls
+
+    def is_plain_module(self, module: ModuleType) -> bool:
+        """Return whether a module is one as Python makes them, which it must stay.
+
+        The attributes of one of a class of its own are what the class says.
+        """
+        if self.path_of(module) is None:
+            self.own(module, Path(Holder(module), module.__name__))
+        return self.class_of(module) is ModuleType
 
     def entry(self, x: Any, name: str) -> Any:
         """Return the entry of an object's class or its bases under a name; None if nothing.

@@ -424,6 +424,9 @@ def apply_operator(ufunc: np.ufunc, *operands: Any) -> Any:
         return _as_python(ufunc, operands) if known else NotImplemented
     if any(isinstance(x, Mixed) for x in operands):
         return combined(apply_operator, ufunc, tuple(lift(x) for x in operands))
+    if ufunc in _OF_COMPLEX and _is_complex_with_float(*operands):
+        x, y = operands
+        operands = x, tracer_of(y.value, weak=True) if isinstance(y, Tracer) else float(y)
     if ufunc is np.power and isinstance(operands[0], Tracer) and operands[0].is_array and (
             operands[0].dtype == np.bool_ and type(operands[1]) is int and operands[1] == 2):
         ufunc, operands = np.square, operands[:1]  # as NumPy's operator does, and np.power does not
@@ -492,6 +495,17 @@ def _one_like(x: TracedOperand) -> Any:
         return np.ones((1,) * len(x.dims), x.dtype)
     one = dtype_of(x).type(1)
     return one.item() if is_weak(x) else one
+
+
+_OF_COMPLEX = {np.add, np.subtract, np.multiply, np.true_divide, np.power, np.equal, np.not_equal}
+"""The operators of which a Python complex number on the left has a method for floats."""
+
+
+def _is_complex_with_float(x: object, y: object) -> bool:
+    """Return whether a complex number of Python's is beside a float64, which is a Python float."""
+    return is_weak(x) and dtype_of(x).kind == "c" and not is_weak(y) and (
+        dtype_of(y) == np.float64) and not (
+            (y.is_array or y.dims) if isinstance(y, Tracer) else isinstance(y, np.ndarray))
 
 
 _ARITHMETIC = {np.add, np.subtract, np.multiply, np.floor_divide, np.remainder, np.power,

@@ -127,6 +127,8 @@ def _open(text: str, numbers: Iterable[SymInt | Tracer]) -> str:
         return text
     result = OpenText(text)
     result.numbers, result.site = numbers, find_site()
+    if current().outside:  # code that is not captured calls this one, and may look at its letters
+        result.settle()
     return result
 
 
