@@ -21,12 +21,12 @@ from tracejit.trace.lists.grown import (
     ByData,
     Grown,
     GrownRows,
-    freeze,
     kinds_of_item,
     one_shape,
     refused_walk,
     shape_of_item,
 )
+from tracejit.trace.lists.read_only import freeze
 from tracejit.trace.lists.rows import (
     Item,
     Rows,

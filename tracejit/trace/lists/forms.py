@@ -21,13 +21,13 @@ from tracejit.trace.lists.grown import (
     Grown,
     GrownRows,
     as_one_array,
-    hand_over,
     kinds_of_item,
     plain_items,
     shape_of_item,
     size_value,
 )
 from tracejit.trace.lists.list_runs import is_plain_number
+from tracejit.trace.lists.read_only import hand_over
 from tracejit.trace.lists.rows import (
     Rows,
     is_row,
@@ -163,7 +163,7 @@ def _array(column: list[Any], dtype: np.dtype, shape: tuple[Dim, ...]) -> Any:
     if len(column) == 1 and is_plain_number(column[0]):
         return FUNCTIONS[np.full](1, number_of(lift(column[0])), dtype=dtype)
     for x in column if shape else ():
-        hand_over(x.data if isinstance(x, Stored) else x)
+        hand_over(x)
     return as_one_array(column, dtype, shape)
 
 

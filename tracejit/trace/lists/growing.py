@@ -19,6 +19,7 @@ from tracejit.trace.ground.dispatch import Changing
 from tracejit.trace.ground.restarts import Grows, PlaceInCode, Unroll
 from tracejit.trace.ground.views import IndexStep
 from tracejit.trace.lists.forms import has_length_by_data
+from tracejit.trace.lists.read_only import freeze_like
 from tracejit.trace.values.equations import dims_of, emit_value, lift
 from tracejit.trace.values.mixed import Kinds, is_mixed, kinds_of, storage, united
 from tracejit.trace.values.symbolic_ints import of_dim
@@ -93,6 +94,8 @@ class Growing:
         """Whether an iteration writes to items that were there before it."""
         self.stored: list[Tracer] = []
         """The arrays that an iteration puts into the list."""
+        self.new: list[object] = []
+        """The items, and runs of items, that it does."""
         self.kept = self.before if has_runs(self.before) else []
         """What stays in front as it is."""
         self.first = [] if self.kept else self.before
@@ -147,6 +150,7 @@ class Growing:
     def leave(self, frame: Frame, inside: set[Value]) -> bool:
         """Put the new items into the storage; False if they are not as they were thought to be."""
         front, back = self._taken(frame)
+        self.new = [*front, *back]
         self.stored = [x for x in (*front, *back) if isinstance(x, Tracer) and x.is_array]
         counts = length(front), length(back)
         kinds = [_kind_of(x) for x in (*front, *back)]
@@ -225,6 +229,7 @@ class Growing:
         assert self.storage is not None
         assert self.kind is not None
         kinds = self.kind[1]
+        freeze_like(self.storage, (*self.first, *self.new))
         if is_mixed(kinds) and not self.front and not is_mixed(self.new_kinds) and (
                 not self.is_written):
             rest = self.storage[len(self.first):]  # what was there is of a kind of its own

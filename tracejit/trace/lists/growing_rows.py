@@ -14,6 +14,7 @@ from tracejit.trace.ground.context import Frame
 from tracejit.trace.ground.restarts import PlaceInCode, Unroll
 from tracejit.trace.lists.growing import Growing
 from tracejit.trace.lists.list_runs import is_plain_number
+from tracejit.trace.lists.read_only import freeze_like
 from tracejit.trace.lists.rows import (
     Rows,
     as_node,
@@ -109,6 +110,7 @@ class GrowingRows(Growing):
         for c in self.columns:
             assert c.storage is not None
             assert c.kind is not None
+            freeze_like(c.storage, (*c.first, *c.new))
             runs.append(Stored(c.storage, 0, c.kind[1], c.where))
         return [*self.kept, Rows(runs, self.template, self.where)]
 

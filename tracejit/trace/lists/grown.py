@@ -11,12 +11,12 @@ from tracejit.errors import Refusal
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, dim_values, minimum, product
 from tracejit.trace.containers.container_aliases import refuse_joined_change
-from tracejit.trace.containers.heap import held_by_program
 from tracejit.trace.containers.places import is_number
 from tracejit.trace.containers.runs import Run, Stored, Views, array_of, has_runs
 from tracejit.trace.ground.context import Cell, current, refuse
 from tracejit.trace.ground.dispatch import Changing
 from tracejit.trace.ground.restarts import Grows, PlaceInCode, Unroll
+from tracejit.trace.lists.read_only import freeze, hand_over
 from tracejit.trace.lists.rows import (
     Item,
     Rows,
@@ -55,8 +55,8 @@ from tracejit.trace.values.mixed import (
 from tracejit.trace.values.symbolic_ints import of_dim
 from tracejit.trace.values.tracer import CellPlace, Tracer, scalar_of, tracer_of
 
-__all__ = ["ByData", "Grown", "GrownRows", "as_one_array", "freeze", "hand_over", "kinds_of_item",
-           "one_shape", "plain_items", "refused_walk", "shape_of_item", "size_value"]
+__all__ = ["ByData", "Grown", "GrownRows", "as_one_array", "kinds_of_item", "one_shape",
+           "plain_items", "refused_walk", "shape_of_item", "size_value"]
 
 
 def kinds_of_item(x: object) -> Kinds:
@@ -108,40 +108,6 @@ def one_shape(shapes: list[tuple[Dim, ...]]) -> tuple[Dim, ...]:
     return tuple(map(trace.canonical, shapes[0])) if shapes else ()
 
 
-_READ_ONLY = "writing to an array that is in a list whose length data decides"
-
-
-def hand_over(x: object) -> None:
-    """See to it that an array that goes to a list is not written to afterwards by another name."""
-    if isinstance(x, Views):
-        _hand_over_named(x.handle.cell, len(x.shape))
-    if not isinstance(x, Tracer) or isinstance(x, Mixed) or not x.is_array:
-        return
-    trace, cell = current(), x.cell
-    if cell.constant is None and not cell.sources and cell.depth >= trace.depth and not (
-            cell.is_in_use(besides=x) or any(y is x for y in held_by_program())):
-        return  # nothing else knows it
-    _hand_over_named(cell, x.ndim)
-
-
-def _hand_over_named(cell: Cell, axes: int) -> None:
-    """See to the same for an array of so many axes, which is all of a cell or a part of it."""
-    trace, own = current(), cell.value.aval
-    kinds = {(axes, own.dtype), (own.ndim, own.dtype)}
-    if any(not kinds.isdisjoint(f.rewritten) for f in trace.frames):
-        raise refuse(_READ_ONLY, "Append a copy: items.append(x.copy())")
-    trace.in_lists |= kinds
-    freeze(cell)
-
-
-def freeze(cell: Cell) -> None:
-    """Refuse writes from now on to an array, and to those of which data decides which it is."""
-    for c in (cell, *(ref() for ref in cell.sources)):
-        if c is not None and c.constant is None:
-            c.constant = _READ_ONLY
-            current().frozen.append(c)
-
-
 def _plain(kinds: Kinds) -> Kinds:
     """Return kinds without how large the numbers are, where nothing depends on that."""
     return kinds if is_mixed(kinds) else unbounded(kinds)
@@ -187,7 +153,7 @@ class Grown(Run):
         self.size: Cell | None = None
         if raw:
             for x in items:
-                hand_over(x.data if isinstance(x, Stored) else x)
+                hand_over(x)
             data = as_one_array(items, self.dtype, shape)
             self.log = Cell(emit_value("log_of", [data.value]), depth)
             self.size = Cell(size_value(data.dims[0]), depth)
@@ -268,7 +234,7 @@ class Grown(Run):
         if span.step != 1:
             return self.stored().part(key)
         begin = minimum(span.start, self.count, current().builder.known)
-        return self._stored(self._array(begin, span.size))
+        return self._held(self._array(begin, span.size))
 
     kept = part
 
@@ -282,7 +248,14 @@ class Grown(Run):
 
     def stored(self) -> Stored:
         """Return the items as they are now, as a run that has them in an array."""
-        return self._stored(self.array())
+        return self._held(self.array())
+
+    def _held(self, data: Tracer) -> Stored:
+        """Return items that the program may hold beside the list: Python's would be its own."""
+        if self.shape:
+            current().in_lists.add((len(self.shape), self.dtype))
+            freeze(data.cell)
+        return self._stored(data)
 
     def _stored(self, data: Tracer) -> Stored:
         return Stored(data, 0, self.kinds or of_one_kind(np.dtype(np.float64), True), self.where)

@@ -16,13 +16,13 @@ from tracejit.trace.ground.restarts import NeedCounting, PlaceInCode, Unroll
 from tracejit.trace.lists.grown import (
     ByData,
     as_one_array,
-    hand_over,
     kinds_of_item,
     one_shape,
     plain_items,
     shape_of_item,
     size_value,
 )
+from tracejit.trace.lists.read_only import hand_over
 from tracejit.trace.lists.rows import (
     Rows,
     as_node,
@@ -118,7 +118,7 @@ def _stored(items: list[Any], where: PlaceInCode) -> Stored:
     except Unroll:
         raise _refused_kinds() from None
     for x in items:
-        hand_over(x.data if isinstance(x, Stored) else x)
+        hand_over(x)
     dtype = storage(kinds, ints=True)
     if dtype is None:
         raise _refused_kinds()

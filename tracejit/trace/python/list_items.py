@@ -306,7 +306,8 @@ def _put_array(run: Stored, k: object, content: Tracer) -> None:
             canonical(a) != canonical(b)
             for a, b in zip(content.dims, run.data.dims[1:], strict=True)):
         run.give_up("an array of another shape than the others in a list")
-    shared = content.cell.sources or content.cell.depth < current().depth or (
+    shared = content.cell.sources or content.cell.constant is not None or (
+        content.cell.depth < current().depth) or (
         content.cell.is_in_use(besides=content)) or any(x is content for x in held_by_program())
     if shared or run.data.cell.is_in_use(besides=run.data):
         run.give_up("an item of a list of arrays is bound to one that has a name, too")

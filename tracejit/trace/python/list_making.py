@@ -31,6 +31,7 @@ from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.lists.iterables import Iterated, TracedIterable, counted
 from tracejit.trace.lists.known_lengths import is_in_run, need_run
 from tracejit.trace.lists.list_runs import is_plain_number, joined
+from tracejit.trace.lists.read_only import freeze_like
 from tracejit.trace.lists.rows import Rows, as_node, is_row, joint_template, places_of, same_rows
 from tracejit.trace.regions.loops import is_of_open_loop, trace_loop
 from tracejit.trace.state.changes import note_made
@@ -145,8 +146,12 @@ class _Maker:
                 raise _OtherKind((joint, both))
             for result, y in zip(results, places, strict=True):
                 result[place] = number_of(y)
+            last[:] = places
 
+        last: list[object] = []
         trace_loop([], [], results, body, None, items.lo, items.hi, items.reverse)
+        for result, y in zip(results, last, strict=False):
+            freeze_like(result, [y])
         return Rows([Stored(r, 0, k, self.where) for r, k in zip(results, kinds, strict=True)],
                     template, self.where)
 
@@ -165,8 +170,11 @@ class _Maker:
                     raise Unroll("its items are numbers of different kinds")
                 raise _OtherKind((*found[:2], both) if len(found[0]) == len(shape) else found)
             result[place] = _stored_item(x)
+            last[:] = [x]
 
+        last: list[object] = []
         trace_loop([], [], [result], body, None, items.lo, items.hi, items.reverse)
+        freeze_like(result, last)
         return Stored(result, nest, kinds, self.where)
 
 

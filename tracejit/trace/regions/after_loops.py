@@ -14,7 +14,7 @@ from tracejit.trace.containers.container_aliases import Turns, containers, still
 from tracejit.trace.containers.places import Choice, MaybeUnset, holder_of, map_content
 from tracejit.trace.ground.context import current
 from tracejit.trace.lists.forms import begun_list
-from tracejit.trace.lists.grown import freeze
+from tracejit.trace.lists.read_only import freeze
 from tracejit.trace.regions.aliases import Bound, array_of, settle_aliases, surely_runs
 from tracejit.trace.regions.guesses import (
     ListGuess,

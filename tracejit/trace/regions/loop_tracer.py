@@ -41,8 +41,8 @@ from tracejit.trace.lists.forms import (
 )
 from tracejit.trace.lists.growing import MANY_ITEMS, Growing
 from tracejit.trace.lists.growing_rows import as_rows, refuse_shared_items
-from tracejit.trace.lists.grown import hand_over
 from tracejit.trace.lists.known_lengths import need_run
+from tracejit.trace.lists.read_only import hand_over
 from tracejit.trace.regions.aliases import Begun, array_of
 from tracejit.trace.regions.guesses import (
     CellGuess,
@@ -131,7 +131,7 @@ class LoopTracer:
         try:
             for c in self.carried:
                 for x in c.start if isinstance(c.guess, ListGuess) and c.guess.form.shape else ():
-                    hand_over(x.data if isinstance(x, Stored) else x)
+                    hand_over(x)
             self.lists.begin()
             regions = []
             for run in ([self._run_body] if self.condition is None else
@@ -482,7 +482,7 @@ class LoopTracer:
         open_ones = [x.cell for x in arrays if isinstance(x, Tracer) and x.cell.constant is None
                      and x.cell.depth < self.frame.depth]
         for x in items:
-            hand_over(x.data if isinstance(x, Stored) else x)
+            hand_over(x)
         return any(cell.constant is not None for cell in open_ones)
 
     def keep_arrays(self) -> bool:
