@@ -11,6 +11,7 @@ from tracejit.ir import (
     bessel_orders,
     complex_arguments,
     counts,
+    hypergeometric,
     incomplete,
     integrals,
 )
@@ -23,7 +24,7 @@ __all__ = ["definitions", "functions", "linked"]
 
 SPECIAL = (i0e, i1e, normal_quantile, *incomplete.FUNCTIONS, *counts.FUNCTIONS,
            *bessel_orders.FUNCTIONS, *integrals.FUNCTIONS, *bessel_kin.FUNCTIONS,
-           *complex_arguments.FUNCTIONS)
+           *complex_arguments.FUNCTIONS, *hypergeometric.FUNCTIONS)
 """Special functions, each behind its callees."""
 
 

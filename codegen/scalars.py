@@ -89,7 +89,8 @@ _ROWS = (
         "gamma_quantile", "beta_quantile", "student_t", "student_t_quantile", "count_quantile",
         "bessel_j", "bessel_y", "bessel_ie", "bessel_ke", "exponential_integral", "expi", "dawsn",
         "erfcx", "erfi", "sine_integral", "cosine_integral", "fresnel_sine", "fresnel_cosine",
-        "spence", "owens_t", "airy_function", "struve")),
+        "spence", "owens_t", "airy_function", "struve", "hyper_1f1",
+        "hyper_2f1")),
     Scalar("faddeeva", "c128"), Scalar("lambert_w", "c128"),
     # Memory that grows.
     _context("log_base", "", effect=False), _context("log_capacity"), _context("log_grow"),

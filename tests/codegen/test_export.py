@@ -80,7 +80,8 @@ def test_functions_with_loops_of_their_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize("function", [
     lambda x: special.gammainc(1.3, x), lambda x: special.betaincinv(1.3, x, 0.4),
     lambda x: special.jv(0.5, x), lambda x: special.airy(-x)[0] * special.struve(1.0, x),
-    lambda x: special.lambertw(x).real + special.voigt_profile(x, x, 0.3)])
+    lambda x: special.lambertw(x).real + special.voigt_profile(x, x, 0.3),
+    lambda x: special.hyp2f1(0.5, 1.5, 2.2, -x) + special.hyp1f1(0.5, 1.5, x)])
 def test_special_functions_are_those_of_python(function: Any, tmp_path: Path) -> None:
     """The gamma function in them is the C library's."""
     x = np.linspace(0.3, 4.0, 5)

@@ -83,6 +83,12 @@ for _name in ("yn", "kn"):
 _of_orders("jv", (0, 1, -2), SIGNED)
 _of_orders("struve", (0, 1.5, -1, -0.5, -2.5), POSITIVE)
 _of_orders("struve", (0, 1, 4), SIGNED)
+for _name, _parameters, _arguments in (
+        ("hyp1f1", ((0.7, 1.4), (-1.3, 2.2), (2, 0.5), (-3, 1.5), (4.5, -0.5)), (SIGNED, SINGLE)),
+        ("hyp2f1", ((0.7, 1.4, 2.3), (-1.3, 2.2, 0.8), (1, 2, 3), (0.5, 0.5, 1), (-3, 1.5, 2)),
+         (0.3 * SIGNED, SHARES, -POSITIVE))):
+    SPECIAL_CASES[_name] = [(lambda x, name=_name, ps=ps: getattr(special, name)(*ps, x), given)
+                            for ps in _parameters for given in _arguments]
 for _name in ("hankel1", "hankel2"):
     _of_orders(_name, (0, 1.5, -1, -0.4), POSITIVE)
     _of_orders(_name, (0, 1.5, -2.3), SIGNED)
@@ -157,6 +163,13 @@ EDGES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
         ("struve", (0.0, 0.0), (1.0, 0.0), (-1.0, 0.0), (-1.5, 0.0), (-2.0, 0.0), (2.0, -1.0),
          (2.5, -1.0), (np.nan, 1.0), (0.0, np.inf), (2.0, np.inf), (0.0, 200.0), (30.0, 5.0),
          (50.0, 40.0), (3.0, 39.0), (-3.5, 2.0)),
+        ("hyp1f1", (1, -1, 0.5), (-1, -2, 0.5), (-2, -2, 0.5), (-3, -2, 0.5), (0, -2, 0.5),
+         (1, 0, 1), (1, 2, np.inf), (1, 2, -np.inf), (np.nan, 1, 1), (1, 1, 800.0),
+         (2, 3, -1e5), (1, 2, 0.0), (-1.5, 2, 800.0), (3.5, 2.5, -900.0), (-4.5, 0.5, 30.0)),
+        ("hyp2f1", (1, 2, 4, 1.0), (1, 2, 3, 1.0), (-2, 2, 3, 1.5), (1, 2, -3, 0.5),
+         (-2, 2, -3, 0.5), (-3, 2, -3, 0.5), (-4, 2, -3, 0.5), (0, 2, -3, 0.5), (1, 2, 3, np.nan),
+         (1, 2, 3, -1e10), (1, 2, 3, -1.0), (0.5, 0.5, 1, 1.0), (1, 2, 0, 0.0), (1, 2, 0, 0.1),
+         (3, -2, 1.0, 5.0), (0.5, 0.5, 1, 1 - 1e-9), (2, 3, 1.5, 0.99999), (1, 1, 2, -1e-9)),
         *((name, (0.0, 0.0), (1.0, 0.0), (0.0, np.inf), (1.0, -np.inf), (0.5, -2.0), (2.0, -1e-3))
           for name in ("hankel1", "hankel2")),
     ) for f in (getattr(special, name),) for args in points]

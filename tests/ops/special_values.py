@@ -37,6 +37,13 @@ def points() -> dict[str, list[tuple[list[float], float]]]:
     found["struve"] = [([v], x) for v, x in zip(
         [0.0, 1.0, 2.0, 0.5, -0.3, -1.7, 5.5, 12.0] * 2,
         [*drawn(0.01, 6.0, 8), *drawn(6.0, 50.0, 8)], strict=True)]
+    found["hyp1f1"] = [([a, b], x) for a, b, x in zip(
+        drawn(-6.0, 6.0, 24), drawn(0.2, 6.0, 24), [*drawn(-30.0, 30.0), *drawn(-3.0, 3.0)],
+        strict=True)]
+    found["hyp2f1"] = [([a, b, c], x) for a, b, c, x in zip(
+        drawn(-4.0, 4.0, 24), drawn(-4.0, 4.0, 24), drawn(0.2, 6.0, 24),
+        [*drawn(-8.0, 0.9), *(1.0 - t for t in tiny(-4.0, -0.5)), *(-t for t in tiny(0.0, 3.0))],
+        strict=True)]
     return found
 
 
@@ -47,6 +54,7 @@ def _written() -> None:
     functions: dict[str, Any] = {
         "airy_ai": mp.airyai, "airy_bi": mp.airybi, "lambertw_0": lambda x: mp.lambertw(x, 0),
         "lambertw_-1": lambda x: mp.lambertw(x, -1), "struve": mp.struveh,
+        "hyp1f1": mp.hyp1f1, "hyp2f1": mp.hyp2f1,
         "voigt_profile": lambda s, g, x: mp.re(mp.exp(-((x + 1j * g) / s) ** 2 / 2) * mp.erfc(
             -1j * (x + 1j * g) / (s * mp.sqrt(2)))) / (s * mp.sqrt(2 * mp.pi))}
     table = {}

@@ -17,7 +17,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "airy_ai": lambda x: special.airy(x)[0], "airy_bi": lambda x: special.airy(x)[2],
     "lambertw_0": lambda x: special.lambertw(x).real,
     "lambertw_-1": lambda x: special.lambertw(x, -1).real,
-    "voigt_profile": lambda s, g, x: special.voigt_profile(x, s, g), "struve": special.struve}
+    "voigt_profile": lambda s, g, x: special.voigt_profile(x, s, g), "struve": special.struve,
+    "hyp1f1": special.hyp1f1, "hyp2f1": special.hyp2f1}
 TABLE = json.loads(PATH.read_text(encoding="utf-8"))
 FLOOR = {"airy_ai": 1.0, "airy_bi": 1.0, "struve": 1.0}
 """Below which size errors are absolute: of functions that have zeros."""
@@ -55,3 +56,15 @@ def test_the_table_has_the_points_that_are_asked_for() -> None:
     asked = {name: [[args, x] for args, x in given] for name, given in points().items()}
     assert {name: [row[:2] for row in rows] for name, rows in TABLE.items()} == asked
     assert set(asked) == set(FUNCTIONS)
+
+
+def test_what_is_not_known_well_enough_is_refused() -> None:
+    def f(z: Any) -> Any:
+        return special.hyp2f1(1.0, 2.0, 3.0, z)
+
+    with pytest.raises(tracejit.Refusal, match="is not known here to 1e-11"):
+        tracejit.jit(f)(1.5)
+    with pytest.raises(tracejit.Refusal, match="is not known here to 1e-11"):
+        tracejit.grad(lambda x: special.hyp1f1(-60.5, 0.5, x))(80.0)
+    with pytest.raises(tracejit.Refusal, match="a parameter of a hypergeometric function"):
+        tracejit.grad(lambda a: special.hyp1f1(a, 0.5, 1.0))(0.5)
