@@ -44,7 +44,8 @@ The method `reduce` of {reduced}; `accumulate` of {accumulated}; `at` of `add` a
 
 {numpy}.
 
-`r_[...]` and `c_[...]`. Of `numpy.linalg`: {linalg}. Of `numpy.fft`: {fft}.
+`r_[...]` and `c_[...]`. Of `numpy.linalg`: {linalg}. Of `numpy.fft`: {fft}. Of
+`numpy.lib.stride_tricks`: {strides}.
 
 Of arrays that no argument comes into (globals, constants, what is computed from these and from
 sizes), whose elements are looked at during the capture, under a guard: {data_sized}; `insert` at
@@ -207,6 +208,7 @@ def coverage_page() -> str:
         reduced=_listed(u.__name__ for u in REDUCTIONS),
         accumulated=_listed(u.__name__ for u in ACCUMULATIONS),
         numpy=_listed(_numpy_names(np)), linalg=_listed(_numpy_names(np.linalg)),
+        strides="`sliding_window_view`",
         fft=_listed(_numpy_names(np.fft)),
         data_sized=_listed(f.__name__ for f in dispatch.DATA_SIZED),
         methods=_listed(methods), attributes=_listed(attributes),

@@ -374,3 +374,44 @@ def test_an_overlap_names_the_line_of_the_write(name: str, around: str, transfor
     with tracejit.config(disable_jit=True), pytest.raises(tracejit.Refusal) as caught:
         transform(names["f"])(memory[:3], memory[1:], a, 2)
     assert str(caught.value).startswith(f"{file}:")
+
+
+def test_windows_are_views_of_an_array_or_refused() -> None:
+    windows = np.lib.stride_tricks.sliding_window_view
+
+    def read_before(x):
+        y = x * 1.0
+        sums = windows(y, 3).sum(axis=-1)
+        y[2] = 7.0
+        return sums, y
+
+    def read_after(x):
+        y = x * 1.0
+        seen = windows(y, 3)
+        y[2] = 7.0
+        return seen * 1.0
+
+    def copied(x):
+        y = x * 1.0
+        seen = windows(y, 3).copy()
+        y[2] = 7.0
+        seen[0, 0] = 5.0
+        return seen, y
+
+    def written(x):
+        seen = windows(x * 1.0, 3)
+        seen[0, 0] = 5.0
+        return seen
+
+    x = np.linspace(0.0, 1.0, 6)
+    with tracejit.config(disable_jit=True):
+        for f in (read_before, copied):
+            for found, expected in zip(tracejit.jit(f)(x), f(x), strict=True):
+                np.testing.assert_array_equal(found, expected)
+        for f in (read_after, written):
+            with pytest.raises(tracejit.Refusal):
+                tracejit.jit(f)(x)
+        for size, message in ((7, "larger than input"), (-1, "negative values")):
+            for g in (windows, tracejit.jit(windows)):
+                with pytest.raises(ValueError, match=message):
+                    g(x, size)

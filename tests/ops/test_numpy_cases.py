@@ -461,6 +461,11 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
     np.trace: [(lambda x: np.trace(x), SQUARE), (lambda x: np.trace(x, offset=1), A)],
     np.diag: [(lambda x: np.diag(x), SQUARE), (lambda x: np.diag(x), V),
               (lambda x: np.diag(x, 1), B3)],
+    np.lib.stride_tricks.sliding_window_view: [
+        (lambda x, n=n, axis=axis: np.lib.stride_tricks.sliding_window_view(x, n, axis), x)
+        for x, n, axis in ((V, 3, None), (V, 0, None), (A, (2, 2), None), (A, 2, 0),
+                           (A, (2, 2), (1, 1)), (A, (2, 3), (0, -1)), (INTS, 2, None))] + [
+        (lambda x: np.lib.stride_tricks.sliding_window_view(x, len(x) // 2).mean(axis=-1), V)],
     np.diagonal: [(lambda x: np.diagonal(x), A), (lambda x: np.diagonal(x, 1), A)],
     np.tril: [(lambda x: np.tril(x), SQUARE), (lambda x: np.tril(x, -1), SQUARE)],
     np.triu: [(lambda x: np.triu(x), A), (lambda x: np.triu(x, 1), A)],

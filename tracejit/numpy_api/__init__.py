@@ -44,6 +44,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     selection,
     shapes,
     singular,
+    sliding,
     special,
     spectra,
     triangles,
