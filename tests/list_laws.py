@@ -14,7 +14,8 @@ import tracejit
 from tracejit import Refusal
 
 __all__ = ["loaded", "require_compiled", "require_loop", "require_pythons",
-           "require_same_as_python", "require_values_and_derivatives", "slopes"]
+           "require_right_or_refused", "require_same_as_python", "require_values_and_derivatives",
+           "slopes"]
 
 
 def require_pythons(fn: Callable[..., Any], x: Any, n: int, *, refusable: bool,
@@ -36,6 +37,27 @@ def require_pythons(fn: Callable[..., Any], x: Any, n: int, *, refusable: bool,
         raise found
     else:
         _require_same(found, wanted, guessed)
+
+
+def require_right_or_refused(fn: Callable[..., Any], calls: Sequence[tuple[Any, ...]],
+                             may_be_refused: bool = True) -> None:
+    """Assert that calls give what Python gives, one after another, or a refusal at a line of `fn`.
+
+    may_be_refused -- else a refusal fails, too
+    """
+    with tracejit.config(disable_jit=True):
+        captured = tracejit.jit(fn)
+        for args in calls:
+            wanted, found = outcome(fn, *args), outcome(captured, *args)
+            if isinstance(found, tracejit.Refusal):
+                assert may_be_refused, found
+                assert fn.__code__.co_filename.rpartition("/")[2] in str(found)
+            elif isinstance(wanted, Exception):
+                assert type(found) is type(wanted), found
+            elif isinstance(found, Exception):
+                raise found
+            else:
+                np.testing.assert_allclose(found, wanted, rtol=1e-10)
 
 
 def _require_same(found: Any, wanted: Any, guessed: bool) -> None:

@@ -7,10 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from list_laws import loaded
-from oracles import outcome
-
-import tracejit
+from list_laws import loaded, require_right_or_refused
 
 MAKES = ["buf = np.zeros((3, x.size)); p, q, r = buf",
          "buf = np.zeros((3, x.size)); p, q, r = buf[::-1]",
@@ -39,16 +36,6 @@ def test_every_name_sees_what_python_shows(case: int, tmp_path: Path) -> None:
                       "    b = sum(np.sum(v) * (i + 1) for i, v in enumerate(buf))",
                       "    return b + 3.0 * np.sum(p) + 5.0 * np.sum(q * x) + 7.0 * np.sum(r)\n"])
     f = loaded(text, tmp_path / f"turns{case}.py")
-    with tracejit.config(disable_jit=True):
-        compiled = tracejit.jit(f)
-        for x in (np.array([0.9, 0.3, 0.5]), np.array([0.2, 0.6, 0.1, 0.8])):
-            wanted, found = outcome(f, x), outcome(compiled, x)
-            if isinstance(found, tracejit.Refusal):
-                assert f"turns{case}.py" in str(found)
-                assert ("range(2)" not in loop and "range(5)" not in loop) or "if x" in turn, found
-            elif isinstance(wanted, Exception):
-                assert type(found) is type(wanted), found
-            elif isinstance(found, Exception):
-                raise found
-            else:
-                np.testing.assert_allclose(found, wanted, rtol=1e-10)
+    require_right_or_refused(
+        f, [(np.array([0.9, 0.3, 0.5]),), (np.array([0.2, 0.6, 0.1, 0.8]),)],
+        "if x" in turn or ("range(2)" not in loop and "range(5)" not in loop))

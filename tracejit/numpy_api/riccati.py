@@ -31,7 +31,11 @@ __all__: list[str] = []
 Parts = Sequence[Any]
 
 
-def _given(name: str, *matrices: object) -> list[Any]:
+def _given(name: str, matrices: Sequence[object], scales: Sequence[object]) -> list[Any]:
+    """Return A, B R^-1 B^T and Q of a function's arguments a, b, q and r."""
+    if any(x is not None for x in scales):
+        raise refuse(f"scipy.linalg.{name} with e= or s= cannot be captured",
+                     "Multiply the equation out")
     found = [double(m) for m in matrices]
     if any(m.dtype.kind == "c" or len(m.dims) != 2 for m in found):
         raise refuse(f"scipy.linalg.{name} of complex matrices or stacks cannot be captured",
@@ -42,7 +46,8 @@ def _given(name: str, *matrices: object) -> list[Any]:
         raise ValueError("Matrices a, q and b must fit")
     if not (same_dim(r.dims[0], b.dims[1]) and same_dim(r.dims[1], b.dims[1])):
         raise ValueError("Matrix b and r should have the same number of columns.")
-    return [require_square(a), b, require_square(q), require_square(r)]
+    a, q, r = map(require_square, (a, q, r))
+    return [as_tracer(m) for m in (a, b @ np.linalg.solve(r, b.T), q)]
 
 
 def _near(residual: np.ndarray, x: np.ndarray) -> Any:
@@ -91,16 +96,11 @@ RULES["continuous_riccati"] = Rule(_continuous_jvp, _continuous_vjp)
 def solve_continuous_are(a: object, b: object, q: object, r: object, e: None = None,
                          s: None = None, balanced: bool = True) -> Any:
     """Return the X of A^T X + X A - X B R^-1 B^T X + Q = 0 that makes A - B R^-1 B^T X stable."""
-    if e is not None or s is not None:
-        raise refuse("scipy.linalg.solve_continuous_are with e= or s= cannot be captured",
-                     "Multiply the equation out")
-    left, columns, cost, weights = _given("solve_continuous_are", a, b, q, r)
-    g = columns @ np.linalg.solve(weights, columns.T)
-    fixed: list[Any] = [stop_gradient(as_tracer(m)) for m in (left, g, cost)]
+    given = _given("solve_continuous_are", (a, b, q, r), (e, s))
+    p, h, k = fixed = tuple(map(stop_gradient, given))
     x = call_function(doubled, _by_cayley(*fixed), {})
-    p, h, k = fixed
     x = _near(p.T @ x + x @ p - x @ h @ x + k, x)
-    return implied("continuous_riccati", [as_tracer(x)], *map(as_tracer, (left, g, cost)))[0]
+    return implied("continuous_riccati", [as_tracer(x)], *given)[0]
 
 
 def _by_cayley(a: np.ndarray, g: np.ndarray, q: np.ndarray) -> tuple[Any, Any, Any]:
@@ -155,16 +155,11 @@ RULES["discrete_riccati"] = Rule(_discrete_jvp, _discrete_vjp)
 def solve_discrete_are(a: object, b: object, q: object, r: object, e: None = None,
                        s: None = None, balanced: bool = True) -> Any:
     """Return the X of A^T X A - X - A^T X B (R + B^T X B)^-1 B^T X A + Q = 0."""
-    if e is not None or s is not None:
-        raise refuse("scipy.linalg.solve_discrete_are with e= or s= cannot be captured",
-                     "Multiply the equation out")
-    left, columns, cost, weights = _given("solve_discrete_are", a, b, q, r)
-    g = columns @ np.linalg.solve(weights, columns.T)
-    fixed: list[Any] = [stop_gradient(as_tracer(m)) for m in (left, g, cost)]
-    x = call_function(doubled, tuple(fixed), {})
-    p, h, k = fixed
+    given = _given("solve_discrete_are", (a, b, q, r), (e, s))
+    p, h, k = fixed = tuple(map(stop_gradient, given))
+    x = call_function(doubled, fixed, {})
     x = _near(p.T @ x @ _discrete_parts(x, p, h) - x + k, x)
-    return implied("discrete_riccati", [as_tracer(x)], *map(as_tracer, (left, g, cost)))[0]
+    return implied("discrete_riccati", [as_tracer(x)], *given)[0]
 
 
 scipy_captures("scipy.linalg", {
