@@ -137,6 +137,7 @@ class Grows(Unroll):
     kinds     -- by place in the items, if those are tuples: of which its numbers are
     template  -- a tuple that is like the items
     shape     -- of the items, where they are arrays
+    others    -- the same of lists that the loop or branch will have to keep besides
     """
 
     frame: Any
@@ -149,6 +150,7 @@ class Grows(Unroll):
         self.frame, self.container = frame, container
         self.by_data, self.kinds, self.template = by_data, kinds or {}, template
         self.shape = shape
+        self.others: list[Grows] = []
 
 
 class Widens(Refusal):

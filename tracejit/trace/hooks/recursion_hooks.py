@@ -14,6 +14,7 @@ from tracejit.trace.containers.choices import options_of
 from tracejit.trace.containers.places import Choice
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.hooks.loop_hooks import LoopHooks
+from tracejit.trace.lists.together import require_logs
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.python.kinds_of_values import holds_traced
 from tracejit.trace.python.pooled import DataList
@@ -65,6 +66,13 @@ class RecursionHooks(LoopHooks):
             fn = fn.__func__
         if fn is not current().running[-1][0]:
             raise _refused("a call of another function of this name", "Give it another name")
+
+    def saves(self, *pairs: Any) -> None:
+        """Put onto each stack what a call saves there: a stack, what it gets, and so on."""
+        stacks, items = pairs[::2], pairs[1::2]
+        require_logs(stacks, "list.append()", items, by_data=False)
+        for stack, x in zip(stacks, items, strict=True):
+            call_function(stack.append, (x,), {})
 
     def default(self, name: str) -> Any:
         """Return the default value of a parameter."""

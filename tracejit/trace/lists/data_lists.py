@@ -40,6 +40,7 @@ from tracejit.trace.lists.rows import (
     places_of,
     same_rows,
 )
+from tracejit.trace.lists.together import add_others
 from tracejit.trace.state.changes import known_container
 from tracejit.trace.values.mixed import Kinds, united
 from tracejit.trace.values.tracer import Tracer
@@ -71,6 +72,16 @@ class DataLists:
         """Return whether it is a list of this region that has to be one of these."""
         if e.frame is not self.frame or not e.by_data:
             return False
+        self._take(e)
+        for other in e.others:
+            try:
+                self._take(other)
+            except Unroll:  # its own change may say more
+                self.drop(other.container)
+        return True
+
+    def _take(self, e: Grows) -> None:
+        """Keep a list in a Log from the next attempt on."""
         key = id(e.container)
         self.containers[key] = e.container
         kinds = self.kinds.setdefault(key, {})
@@ -88,7 +99,6 @@ class DataLists:
         run = self.runs.pop(key, None)
         if run is not None:
             self.outdated |= run.cells
-        return True
 
     def _check(self, container: list[object], e: Grows) -> None:
         """Refuse what cannot be in a Log before anything is traced for it."""
@@ -134,11 +144,26 @@ class DataLists:
         for key, container in self.containers.items():
             if key not in self.runs:
                 self.before[key] = list(container)
-                self.runs[key] = self._begin(container, self.kinds[key])
+                try:
+                    self.runs[key] = self._begin(container, self.kinds[key])
+                except Grows as e:
+                    self._tell_all(e)
+                    raise
                 for x in container:
                     note_items(x)
             container[:] = [self.runs[key]]
         self._take_in()
+
+    def _tell_all(self, e: Grows) -> None:
+        """Let the region around one list learn of all lists that are to be begun here."""
+        add_others(e, self.containers.values())
+        for found in (e, *e.others):
+            key = id(found.container)
+            if key in self.kinds and not found.container and not (
+                    found.kinds or found.template is not None):
+                found.template = self.templates.get(key)
+                found.kinds = dict(self.kinds[key])
+                found.shape = self.shapes.get(key, {}).get(0) if found.template is None else None
 
     def _begin(self, container: list[object], kinds: dict[int, Kinds]) -> ByData:
         trace = current()

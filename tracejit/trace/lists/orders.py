@@ -13,9 +13,10 @@ from tracejit.trace.containers.runs import Run, Stored, has_runs, place_in_code
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.ground.restarts import PlaceInCode
-from tracejit.trace.lists.grown import ByData, plain_items
+from tracejit.trace.lists.grown import plain_items
 from tracejit.trace.lists.list_runs import joined
 from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows, template_of
+from tracejit.trace.lists.together import require_logs
 from tracejit.trace.state.changes import known_container, note_made
 from tracejit.trace.values.equations import cast
 from tracejit.trace.values.mixed import kinds_of, storage, united
@@ -50,9 +51,7 @@ def in_one_run(xs: list[object], where: PlaceInCode) -> list[object]:
 def changing(owner: Any, *lists: list[Any]) -> None:
     """Have the items of lists in Logs: what stands for a deque, set or dict gets more or fewer."""
     owner.refuse_walked()
-    for xs in lists:
-        if not (xs and isinstance(xs[0], ByData)):
-            known_container(xs, f"a change of a {owner.kind.__name__}", by_data=True)
+    require_logs(lists, f"a change of a {owner.kind.__name__}")
 
 
 def is_empty(xs: object) -> bool:

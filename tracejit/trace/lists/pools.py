@@ -12,9 +12,8 @@ from tracejit.errors import Refusal
 from tracejit.trace.containers.runs import Run, Stored, length, place_in_code
 from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current, refuse
-from tracejit.trace.ground.restarts import NeedCounting, PlaceInCode, Unroll
+from tracejit.trace.ground.restarts import Grows, NeedCounting, PlaceInCode, Unroll
 from tracejit.trace.lists.grown import (
-    ByData,
     as_one_array,
     kinds_of_item,
     one_shape,
@@ -33,6 +32,7 @@ from tracejit.trace.lists.rows import (
     places_of,
     same_rows,
 )
+from tracejit.trace.lists.together import add_others, require_logs
 from tracejit.trace.state.changes import known_container
 from tracejit.trace.values.equations import emit_value, to_dim
 from tracejit.trace.values.mixed import storage, united
@@ -125,10 +125,16 @@ def _stored(items: list[Any], where: PlaceInCode) -> Stored:
     return Stored(as_one_array(items, dtype, shape), 0, kinds, where)
 
 
-def lengthens(xs: list[Any]) -> None:
-    """Have the items of a list of a pool in Logs: it gets more of them, or others."""
-    if not (xs and isinstance(xs[0], ByData)):
-        known_container(xs, "an object that data chooses", by_data=True)
+def lengthens(xs: list[Any], x: object, *others: list[object]) -> None:
+    """Have the items of a list of a pool in Logs: it gets more of them, or others.
+
+    others -- lists that will get one, too
+    """
+    try:
+        require_logs([xs], "an object that data chooses", [x])
+    except Grows as e:
+        add_others(e, others)
+        raise
 
 
 # --- loops over a list ----------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from tracejit.trace.containers.places import is_number
 from tracejit.trace.containers.runs import Run, Stored, array_of, copies, has_runs, is_index
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import FUNCTIONS, Changing
-from tracejit.trace.ground.restarts import Relist, Unroll
+from tracejit.trace.ground.restarts import Grows, Relist, Unroll
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists.filling import Slots, located, refuse_unless_filled
 from tracejit.trace.lists.grown import ByData
@@ -35,6 +35,7 @@ from tracejit.trace.lists.rows import (
     require_known_links,
     same_rows,
 )
+from tracejit.trace.lists.together import note_item
 from tracejit.trace.python.list_making import list_from
 from tracejit.trace.regions.loops import is_of_open_loop
 from tracejit.trace.state.changes import known_container, note_made
@@ -382,7 +383,12 @@ def _append(xs: list[object], x: object) -> None:
     if xs and isinstance(xs[0], ByData):
         xs[0].push(x)
         return
-    _change(xs, [*xs, x], "list.append()")
+    try:
+        _change(xs, [*xs, x], "list.append()")
+    except Grows as e:
+        if e.container is xs and e.by_data:
+            note_item(e, x)
+        raise
 
 
 def extend(xs: list[object], content: object) -> None:

@@ -58,6 +58,12 @@ class ObjectPool:
             current().link_keys[id(self.things[name])] = self.cls, name
         return self.some[name], self.things[name]
 
+    def lists_of_attributes(self) -> list[list[Any]]:
+        """Return the lists that a new object lengthens, as far as is known."""
+        facts = current().pool_facts
+        return [xs for name, things in self.things.items() for xs in (
+            (self.some[name], things) if (self.cls, name) in facts.optional else (things,))]
+
 
 def pool_of_class(cls: type) -> ObjectPool:
     """Return the pool of the objects of a class."""

@@ -50,7 +50,7 @@ def made_in_pool(cls: Any, args: tuple[object, ...], kwargs: dict[str, object]) 
     trace, pool = current(), pool_of_class(cls)
     for other in pool.making:
         other.is_last = False
-    number = ABOVE.call_function(counted_in, (pool.made,), {})
+    number = ABOVE.call_function(counted_in, (pool.made, *pool.lists_of_attributes()), {})
     x: ObjectReference = ObjectReference.of_pool(pool, number)
     making = Making(x, pool.is_regular and not pool.making)
     pool.making.append(making)

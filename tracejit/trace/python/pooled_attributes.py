@@ -14,9 +14,9 @@ from tracejit.trace.lists.pools import in_one_run, lengthens, place_here
 __all__ = ["counted_in", "optional_of", "put", "put_optional", "thing_of"]
 
 
-def counted_in(made: list[int]) -> Any:
-    """Return the number of a new object."""
-    lengthens(made)
+def counted_in(made: list[int], *others: list[Any]) -> Any:
+    """Return the number of a new object; its attributes are in other lists."""
+    lengthens(made, 0, *others)
     number = len(made)
     made.append(0)
     return number
@@ -42,7 +42,7 @@ def put(things: list[Any], k: int, x: object, is_last: bool) -> None:
 
     is_last -- whether all objects before it have theirs, and it has none
     """
-    lengthens(things)
+    lengthens(things, x)
     if is_last:
         things.append(x)
     elif k < len(things):

@@ -162,9 +162,10 @@ class LoopTracer:
         if self._gets_other_items(e):
             return
         if self.lists.takes(e):
-            self.growing = [g for g in self.growing if g.container is not e.container]
+            taken = {id(x.container) for x in (e, *e.others)}
+            self.growing = [g for g in self.growing if id(g.container) not in taken]
             self._forget(self.lists.outdated)
-            self.carried = [c for c in self.carried if holder_of(c.place) is not e.container]
+            self.carried = [c for c in self.carried if id(holder_of(c.place)) not in taken]
         elif has_iterators(e.container):
             raise Unroll("an iterator is in the midst of a list that gets longer")
         else:

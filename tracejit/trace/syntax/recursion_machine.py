@@ -121,15 +121,16 @@ class LoopOfBlocks:
                 result.append(place(assign(argument, value), value))
                 value = load(argument)
             bound.append(assign(name, value))
-        for name in sorted(self.saved(call)):
-            result.append(ast.Expr(ast.Call(ast.Attribute(load(SAVED + name), "append", ast.Load()),
-                                            [load(name)], [])))
+        stacks: list[tuple[str, ast.expr]] = [
+            (SAVED + name, load(name)) for name in sorted(self.saved(call))]
         if self.is_tail:
             result.append(assign(DEPTH, ast.BinOp(load(DEPTH), ast.Add(), constant(1))))
         else:
             resume = self.numbers[-1 if call.resume is None else call.resume]
-            result.append(ast.Expr(ast.Call(ast.Attribute(load(CALLS), "append", ast.Load()),
-                                            [constant(resume)], [])))
+            stacks.append((CALLS, constant(resume)))
+        if stacks:
+            result.append(ast.Expr(hook("saves", *(
+                e for stack, item in stacks for e in (load(stack), item)))))
         return [place(s, call) for s in (*result, *bound, assign(PC, constant(0)))]
 
     def find_invariant(self) -> set[str]:
