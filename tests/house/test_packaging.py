@@ -34,7 +34,7 @@ LAYERS = {
     "numpy_api": BASE | {"ir", "trace", "ops"},
     "autodiff": BASE | {"ir", "trace", "ops", "numpy_api"},
     "passes": BASE | {"ir", "trace", "ops", "numpy_api"},
-    "scipy_api": BASE | {"ir", "trace", "ops", "numpy_api"},
+    "scipy_api": BASE | {"ir", "trace", "ops", "numpy_api", "autodiff"},
     "codegen": {"ir", "errors", "configuration"},
     "structured": BASE | {"ir", "trace"},
     "versions": set(),

@@ -26,6 +26,7 @@ from tracejit.ops import (  # noqa: E402, F401  (importing fills the tables)
     list_items,
     logs,
     reductions,
+    roots,
     selections,
     shapes,
     special,

@@ -22,6 +22,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     piecewise,
     probability,
     resampling,
+    roots,
     sample_tests,
     samples,
     scores,

@@ -17,9 +17,9 @@ from tracejit.trace.ground.layouts import own_memory
 from tracejit.trace.ground.modules import home_of
 
 __all__ = ["CREATES", "DATA_SIZED", "DISTRIBUTIONS", "FOREIGN", "FUNCTIONS", "INDEXED", "METHODS",
-           "OBJECTS", "PROPERTIES", "SETTERS", "UFUNCS", "Changing", "Frozen", "captures",
-           "distribution_of", "foreign_capture", "foreign_method", "loop_dtypes",
-           "method_of_object", "scipy_captures"]
+           "OBJECTS", "PROPERTIES", "SETTERS", "UFUNCS", "Changing", "Frozen", "calling_back",
+           "captures", "distribution_of", "foreign_capture", "foreign_method", "loop_dtypes",
+           "makes_traced", "method_of_object", "scipy_captures"]
 
 UFUNCS: dict[Any, Op] = {}
 """From a ufunc to its elementwise op."""
@@ -36,6 +36,17 @@ have the functions costs 0.3 s."""
 
 OBJECTS: dict[str, dict[str, Callable[..., Any]]] = {}
 """Captures of the methods of SciPy's objects, by the public names of their classes."""
+
+
+def calling_back(capture: Callable[..., object]) -> Callable[..., Any]:
+    """Mark a capture of what calls a user's function, which may read traced values by itself."""
+    vars(capture)["calls_back"] = True
+    return capture
+
+
+def makes_traced(fn: object, capture: object) -> bool:
+    """Return whether a function is captured even where no operand is traced."""
+    return fn in CREATES or getattr(capture, "calls_back", False)
 
 
 def scipy_captures(module: str, captures: dict[str, Callable[..., object]]) -> None:

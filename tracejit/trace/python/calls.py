@@ -26,12 +26,12 @@ from tracejit.trace.containers.runs import as_array_operand, has_runs, holds_run
 from tracejit.trace.containers.stand_ins import StandIn, note_use
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import (
-    CREATES,
     FUNCTIONS,
     UFUNCS,
     distribution_of,
     foreign_capture,
     foreign_method,
+    makes_traced,
 )
 from tracejit.trace.ground.modules import is_known_ufunc
 from tracejit.trace.ground.public_names import public_name
@@ -112,7 +112,7 @@ def call_function(fn: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
     if replacement is not None:
         return _replaced(fn, replacement, args, kwargs)
     traced = any(map(holds_traced, (*args, *kwargs.values())))
-    if isinstance(fn, np.ufunc) or (capture is not None and (traced or fn in CREATES)):
+    if isinstance(fn, np.ufunc) or (capture is not None and (traced or makes_traced(fn, capture))):
         return _call_numpy(fn, capture, args, kwargs, traced)
     if isinstance(fn, FunctionType):
         return call_python(fn, args, kwargs)
@@ -239,7 +239,7 @@ def _call_numpy(fn: Callable[..., object], capture: Callable[..., object] | None
     """Call a function of NumPy's that is captured, or a ufunc."""
     if traced:
         args = tuple([list(x) if isinstance(x, LIKE_LISTS) else x for x in args])
-    if capture is not None and (traced or fn in CREATES):
+    if capture is not None and (traced or makes_traced(fn, capture)):
         require_one_type(naming(capture), fn, args, kwargs)
         result = naming(capture)(*args, **kwargs)
         if fn in _ARRAYS and type(result) is Tracer and not result.steps and not result.ndim:
