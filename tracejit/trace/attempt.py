@@ -27,6 +27,7 @@ from tracejit.trace.containers.references import Reference
 from tracejit.trace.containers.runs import Run, Stored
 from tracejit.trace.ground.context import SizeGuard, Trace, active
 from tracejit.trace.ground.facts import Fact
+from tracejit.trace.ground.faults import as_in_python
 from tracejit.trace.ground.findings import Findings, Pins
 from tracejit.trace.ground.layouts import Input
 from tracejit.trace.ground.memory import Memory
@@ -190,6 +191,8 @@ class CaptureAttempt:
             need.pin = (self.origin[need.value], trace.actual[need.value])
             need.siblings = self._siblings(*need.pin[0])
             raise
+        except NameError as e:
+            raise as_in_python(e) from None
         except BranchRaised:  # each branch raises: what the call would return never matters
             leaves, structure = flatten(None if self.writes_back else 0.0)
             leaves = [returned(x, of_any_kind=True) for x in leaves]

@@ -9,11 +9,14 @@ from __future__ import annotations
 import linecache
 import os
 import re
-from types import TracebackType
+from types import FrameType, TracebackType
+from typing import TypeVar, cast
 
 from tracejit.errors import CompileError, InternalError, IRError, Refusal, TracejitError
 
-__all__ = ["NAMES", "fault_of_ours", "is_ours"]
+__all__ = ["NAMES", "as_in_python", "fault_of_ours", "is_ours"]
+
+E = TypeVar("E", bound=BaseException)
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 INNER = tuple(os.path.abspath(os.path.join(PACKAGE, part)) + os.sep for part in (
@@ -50,7 +53,7 @@ def fault_of_ours(error: Exception, function: str) -> Exception | None:
     return IRError(text) if isinstance(error, IRError) else InternalError(text)
 
 
-def _last(error: Exception) -> TracebackType | None:
+def _last(error: BaseException) -> TracebackType | None:
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
@@ -65,6 +68,29 @@ def _is_pythons(error: Exception) -> bool:
     file = os.path.abspath(traceback.tb_frame.f_code.co_filename)
     return not file.startswith((PACKAGE, *INNER)) or (
         linecache.getline(file, traceback.tb_lineno).strip() in OPERATIONS)
+
+
+def as_in_python(error: E) -> E:
+    """Return an error as Python raises it: parts of rewritten code read locals as free names."""
+    trace = _last(error)
+    if not isinstance(error, NameError) or type(error) is not NameError or trace is None:
+        return error
+    code, name = trace.tb_frame.f_code, error.name
+    if not _is_part(code.co_name) or name not in code.co_freevars:
+        return error
+    frame: FrameType | None = trace.tb_frame
+    while frame is not None and (
+            frame.f_code.co_filename != code.co_filename or _is_part(frame.f_code.co_name)):
+        frame = frame.f_back
+    if frame is None or name in frame.f_code.co_freevars:  # free in the function, too
+        return error
+    found = UnboundLocalError(f"cannot access local variable {name!r} where it is not associated "
+                              "with a value", name=name)
+    return cast(E, found.with_traceback(error.__traceback__))
+
+
+def _is_part(function: str) -> bool:
+    return function.startswith("_tj_")
 
 
 def is_ours(error: Exception) -> bool:

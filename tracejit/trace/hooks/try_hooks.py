@@ -6,13 +6,14 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from tracejit.ir.core import Eqn
 from tracejit.trace.containers.places import NamePlace, Poison, name_places
 from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.faults import as_in_python
 from tracejit.trace.ground.restarts import Grows
 from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.hooks.loop_hooks import LoopHooks
@@ -32,7 +33,6 @@ from tracejit.trace.regions.raising import BranchJumped, BranchRaised, require_i
 
 __all__ = ["TryHooks"]
 
-E = TypeVar("E", bound=BaseException)
 Handler = tuple[Callable[[], Any], FunctionType, str]
 """What it catches, its body, and the name that it gives the error."""
 
@@ -60,7 +60,7 @@ class TryHooks(LoopHooks):
         except ENDS_CAPTURES:
             raise
         except BaseException as raised:  # by the capture, before anything that the run may raise
-            e = _as_in_python(raised)
+            e = as_in_python(raised)
             _refuse_errors(scope.eqns[begun:], caught)
             rest_on_sizes(e)
             kind = type(e).__mro__
@@ -90,7 +90,7 @@ class TryHooks(LoopHooks):
                 except Exception as e:
                     if len(trace.opened) == opened and attempt.code.get() == 0:
                         raise
-                    ended = _ended_by(_as_in_python(e))
+                    ended = _ended_by(e)
                 return close_opened(opened, ended)
         except Grows as e:
             if any(e.frame is o.frame for o in trace.opened[opened:]):
@@ -176,21 +176,6 @@ class TryHooks(LoopHooks):
         for n in some:
             fail_by(attempt.faults[n - 1], code != n)
         fail_by(attempt.faults[last - 1], False)
-
-
-def _as_in_python(error: E) -> E | UnboundLocalError:
-    """Return an error as Python raises it: parts of rewritten code read locals as free names."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if not isinstance(error, NameError) or type(error) is not NameError or trace is None:
-        return error
-    code, name = trace.tb_frame.f_code, error.name
-    if not code.co_name.startswith("_tj_") or name not in code.co_freevars:
-        return error
-    found = UnboundLocalError(f"cannot access local variable {name!r} where it is not associated "
-                              "with a value", name=name)
-    return found.with_traceback(error.__traceback__)
 
 
 def _refuse_errors(eqns: Sequence[Eqn], caught: Callable[[], object]) -> None:

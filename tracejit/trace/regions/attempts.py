@@ -25,7 +25,7 @@ from tracejit.errors import RAISABLE, TracejitError
 from tracejit.trace.containers.choices import learn
 from tracejit.trace.containers.places import HiddenPlace, NamePlace
 from tracejit.trace.ground.context import current, refuse
-from tracejit.trace.ground.faults import NAMES, is_ours
+from tracejit.trace.ground.faults import NAMES, as_in_python, is_ours
 from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.regions.branches import as_condition, end_branch, merge_branches, trace_branch
 from tracejit.trace.regions.raising import BranchJumped, BranchRaised, is_pythons
@@ -170,7 +170,7 @@ def diverted(holds: object, kind: type[BaseException], text: str, shown: Sequenc
 @above
 def jumps_by(error: Exception) -> bool:
     """Note an error that the capture met, if a `try` catches it in the run."""
-    trace = current()
+    trace, error = current(), as_in_python(error)
     if not trace.attempts or isinstance(error, TracejitError) or not is_pythons(error) or (
             NAMES.search(str(error)) is not None or is_ours(error)):
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tracejit.errors import RAISABLE
 from tracejit.trace.ground.context import current, refuse
-from tracejit.trace.ground.faults import NAMES, is_ours
+from tracejit.trace.ground.faults import NAMES, as_in_python, is_ours
 from tracejit.trace.ground.source import site_of_error
 from tracejit.trace.values.equations import atom_of, emit
 
@@ -33,6 +33,7 @@ def end_in_run(error: Exception) -> None:
     What fails on the present guess of a loop's state is skipped: a better guess may set a name, or
     make an int a float. If none does, the loop is traced once more, settled.
     """
+    error = as_in_python(error)
     kind = type(error)
     ours = NAMES.search(str(error)) is not None
     if not is_pythons(error):

@@ -29,7 +29,11 @@ class FunctionRewriter(StatementRewriter):
         body = lower_jumps(node.body)
         declared = {name for n in own_nodes(node.body) if isinstance(n, ast.Nonlocal)
                     for name in n.names}
-        local |= stored_names(body) - declared
+        bound = stored_names(body)
+        unbound = local - bound  # what follows a jump is gone, and its names are local as before
+        unbound |= {n.target.id for n in own_nodes(body) if isinstance(n, ast.AnnAssign)
+                    and isinstance(n.target, ast.Name)}
+        local |= bound - declared
         outer = self.changes, self.unsure, self.assignable
         self.assignable = local | declared
         self.changes = analyse(body, self.assignable, declared)
@@ -38,11 +42,10 @@ class FunctionRewriter(StatementRewriter):
         self.scopes.append(local)
         new = self.block(body)
         shared = {n for c in self.changes.values() for n in c.stored}
-        shared |= bound_by_tests
+        shared |= bound_by_tests | unbound
         params = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
-        unbound = sorted(shared - params - declared)
-        if unbound:
-            targets: list[ast.expr] = [ast.Name(n, ast.Store()) for n in unbound]
+        if shared := shared - params - declared:
+            targets: list[ast.expr] = [ast.Name(n, ast.Store()) for n in sorted(shared)]
             unreachable = ast.If(constant(False), [ast.Assign(targets, constant(None))], [])
             new = [place(unreachable, node), *new]
         owned = local & {name for f in own_nodes(node.body) if isinstance(f, SCOPES)
