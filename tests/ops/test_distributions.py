@@ -33,6 +33,8 @@ SHAPES: dict[str, tuple[float, ...]] = {
     "johnsonsb": (0.4, 1.3), "laplace_asymmetric": (1.4,), "skewnorm": (1.5,),
     "exponnorm": (1.3,), "genlogistic": (1.4,), "loggamma": (1.4,), "skewcauchy": (0.3,),
     "norminvgauss": (1.5, 0.4), "triang": (0.3,), "bradford": (1.4,), "truncnorm": (-1.1, 2.3),
+    "powernorm": (1.7,), "powerlognorm": (1.7, 0.8), "exponpow": (1.4,), "halfgennorm": (1.6,),
+    "mielke": (1.6, 2.1), "alpha": (1.4,), "genhalflogistic": (0.3,),
     "betabinom": (9.0, 1.4, 2.2), "betanbinom": (3.0, 1.4, 2.2), "randint": (0.0, 9.0),
     "planck": (0.6,), "dlaplace": (0.7,), "logser": (0.6,), "skellam": (1.3, 2.1)}
 INSIDE: dict[str, np.ndarray] = {
@@ -40,11 +42,11 @@ INSIDE: dict[str, np.ndarray] = {
                      "vonmises", "gennorm", "dgamma", "dweibull", "genextreme", "johnsonsu",
                      "moyal", "hypsecant", "laplace_asymmetric", "skewnorm", "exponnorm",
                      "genlogistic", "loggamma", "skewcauchy", "norminvgauss", "cosine",
-                     "truncnorm"), X),
+                     "truncnorm", "powernorm"), X),
     **dict.fromkeys(("beta", "uniform", "powerlaw", "johnsonsb", "arcsine", "triang",
                      "bradford"), UNIT),
-    "pareto": np.abs(X) + 1.1, "weibull_max": -np.abs(X), "semicircular": 0.4 * X,
-    "anglit": 0.3 * X}
+    "pareto": np.abs(X) + 1.1, "weibull_max": -np.abs(X), "levy_l": -np.abs(X),
+    "semicircular": 0.4 * X, "anglit": 0.3 * X}
 OF_VECTORS = ("multivariate_normal", "dirichlet", "wishart")
 OF_COUNTS = ("poisson", "binom", "bernoulli", "nbinom", "geom", "betabinom", "betanbinom",
              "randint", "planck", "dlaplace", "logser", "skellam")

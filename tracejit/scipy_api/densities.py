@@ -23,6 +23,7 @@ from tracejit.scipy_api.formulas import (
     zero,
 )
 from tracejit.scipy_api.lines import LINES
+from tracejit.scipy_api.powers import POWERS
 from tracejit.scipy_api.rays import RAYS
 from tracejit.scipy_api.tails import TAILS, of_tails
 from tracejit.trace.values.equations import apply, cast
@@ -193,6 +194,7 @@ DISCRETE: dict[str, Distribution] = {
 
 CONTINUOUS.update(RAYS)
 CONTINUOUS.update(LINES)
+CONTINUOUS.update(POWERS)
 
 for _name, _formulas in TAILS.items():
     (DISCRETE if _name in DISCRETE else CONTINUOUS)[_name].formulas.update(_formulas)
