@@ -300,3 +300,66 @@ def test_a_module_that_gets_another_class(
                 module.__dict__["x"] = 2.0 * value
                 found = outcome(compiled, 3.0)
                 assert isinstance(found, tracejit.Refusal) or found == program(3.0), cls
+
+
+# --- metaclasses ---------------------------------------------------------------------------------
+
+
+class Plain(type):
+    pass
+
+
+class Calling(type):
+    x = property(lambda cls: 9.0)
+
+    def __call__(cls, *args: Any) -> Any:
+        return 11.0
+
+    def __instancecheck__(cls, x: object) -> bool:
+        return True
+
+    def __getitem__(cls, key: Any) -> Any:
+        return 6.0
+
+
+class OfMetaclass(metaclass=Plain):
+    x = 2.0
+
+    def __init__(self, *args: Any) -> None: ...
+
+    def __float__(self) -> float:
+        return 2.0
+
+
+MADE: dict[str, Callable[[Any], Any]] = {
+    "called": lambda a: a * float(OfMetaclass(1)), "attribute": lambda a: a * OfMetaclass.x,
+    "instance": lambda a: a * isinstance(3, OfMetaclass),
+    "kind": lambda a: a * (type(OfMetaclass) is Plain),
+    "item": lambda a: a * OfMetaclass[0],  # type: ignore[index]
+    "called in a loop": lambda a: sum(a * float(OfMetaclass(k)) for k in range(3)),
+    "mapped": lambda a: a * sum(float(x) for x in map(OfMetaclass, [1.0, 2.0]))}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_class_that_gets_another_metaclass(name: str) -> None:
+    program = MADE[name]
+    compiled = tracejit.jit(program)
+    try:
+        with tracejit.config(disable_jit=True):
+            for kind in Plain, Calling, Plain, Calling:
+                OfMetaclass.__class__ = kind
+                found, expected = outcome(compiled, 3.0), outcome(program, 3.0)
+                assert isinstance(found, tracejit.Refusal) or type(found) is type(expected)
+                assert isinstance(found, Exception) or found == expected, kind
+    finally:
+        OfMetaclass.__class__ = Plain
+
+
+def test_a_metaclass_that_gets_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = tracejit.jit(MADE["called"])
+    with tracejit.config(disable_jit=True):
+        assert compiled(3.0) == 6.0
+        monkeypatch.setattr(Plain, "__call__", lambda cls, *args: 5.0, raising=False)
+        assert compiled(3.0) == 15.0
+        monkeypatch.undo()
+        assert compiled(3.0) == 6.0

@@ -118,6 +118,17 @@ def by_data(x: object) -> Any:
     return made_keyed(x)
 
 
+def _guard_making(cls: type) -> None:
+    """Guard the methods that Python calls to make an object of a class."""
+    captured = current().captured
+    if is_followed(type(cls)):  # a metaclass may get a `__call__`, and a class another metaclass
+        captured.entry(cls, "__call__")
+    for name in ("__new__", "__init__") if is_followed(cls) else ():
+        for maker in functions_of(captured.entry_of(cls, name)):
+            if is_generated(maker.__code__):
+                captured.code(maker)  # the defaults of a named tuple
+
+
 def make_instance(cls: Any, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Make an object; its Python `__init__` is captured like any function."""
     if cls in current().pool_facts.classes:
@@ -127,11 +138,7 @@ def make_instance(cls: Any, args: tuple[object, ...], kwargs: dict[str, object])
         raise refuse("a thread that captured code starts", "Start it around the compiled function")
     if isinstance(getattr(cls, "__del__", None), FunctionType):  # runs whenever nothing holds it
         unseen(f"{cls.__qualname__}.__del__")
-    if is_followed(cls):
-        for name in ("__new__", "__init__"):
-            for maker in functions_of(current().captured.entry_of(cls, name)):
-                if is_generated(maker.__code__):
-                    current().captured.code(maker)  # the defaults of a named tuple
+    _guard_making(cls)
     calls: Any = type(cls).__call__
     if isinstance(init, FunctionType) and cls.__new__ is object.__new__ and (
             calls is type.__call__):
