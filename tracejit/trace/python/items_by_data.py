@@ -31,7 +31,8 @@ def item_by_data(container: object, key: object, get_item: Callable[[object, int
 
     get_item -- gives the item of a known number
     """
-    if type(container) is tuple and (found := _number_of_a_tuple(container, key)) is not None:
+    if type(container) in (tuple, list) and (
+            found := _number_of(container, key, get_item)) is not None:
         return found
     letters = tuple(container) if type(container) is str and _is_by_data(key) else container
     if _chooses_by_data(letters, key):
@@ -73,10 +74,16 @@ def refuse_moving(container: object, key: object) -> None:
                      "Make it an array: np.array(...)[i]")
 
 
-def _number_of_a_tuple(xs: tuple[object, ...], key: object) -> Any:
-    """Return an item of a tuple of numbers by an index that moves; None where it is another."""
-    if not xs or not _is_moving(key) or not all(map(is_plain_number, xs)):
+def _number_of(container: Any, key: object, get_item: Callable[[object, int], object]) -> Any:
+    """Return an item of some numbers by an index that moves; None where it is something else.
+
+    Of a list those that it has now; it is one from outside, or one that is made item by item.
+    """
+    if not container or not _is_moving(key) or not all(map(is_plain_number, container)) or (
+            type(container) is list and not _is_by_data(key)):
         return None
+    xs = container if type(container) is tuple else tuple(
+        [get_item(container, k) for k in range(len(container))])
     kinds = united(*(kinds_of(lift(x)) for x in xs))
     return None if len(kinds) != 1 else Stored(array_of(xs), 0, kinds, ()).item(key)
 
