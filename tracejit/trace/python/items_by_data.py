@@ -74,11 +74,13 @@ def refuse_moving(container: object, key: object) -> None:
                      "Make it an array: np.array(...)[i]")
 
 
-def _number_of(container: Any, key: object, get_item: Callable[[object, int], object]) -> Any:
+def _number_of(container: object, key: object,
+               get_item: Callable[[object, int], object]) -> Any:
     """Return an item of some numbers by an index that moves; None where it is something else.
 
     Of a list those that it has now; it is one from outside, or one that is made item by item.
     """
+    assert isinstance(container, (list, tuple))
     if not container or not _is_moving(key) or not all(map(is_plain_number, container)) or (
             type(container) is list and not _is_by_data(key)):
         return None
