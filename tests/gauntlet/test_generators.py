@@ -593,6 +593,13 @@ SOURCES: dict[str, tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]] 
                   (2.0, RNG), (RNG,)),
     "isinstance": (lambda x, r: x * r.random() if isinstance(r, np.random.Generator) else x,
                    (2.0, RNG), (RNG,)),
+    "two in turn": (lambda x, r: sum(a * b for a, b in zip(
+        (r.random() for _ in range(3)), (r.normal() for _ in range(3)), strict=True)), (X, RNG),
+        (RNG,)),
+    "some of them": (lambda x, r: sum(itertools.islice((r.random() for _ in range(5)), 2)),
+                     (2.0, RNG), (RNG,)),
+    "a key between": (lambda x, r: max(
+        (r.random() for _ in range(5)), key=lambda v: v * r.random()), (2.0, RNG), (RNG,)),
 }
 
 
@@ -789,14 +796,6 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
         0.3, r), "stop at the first"),
     "any of a map": (lambda r: tracejit.jit(lambda x, r: any(map(lambda v: r.random() < v, x)))(
         X, r), "stop at the first"),
-    "two in turn": (lambda r: tracejit.jit(lambda x, r: [a * b for a, b in zip(
-        (r.random() for _ in range(3)), (r.normal() for _ in range(3)), strict=True)])(X, r),
-        "one item after the other"),
-    "some of them": (lambda r: tracejit.jit(lambda x, r: sum(itertools.islice(
-        (r.random() for _ in range(5)), 2)))(X, r), "one item after the other"),
-    "a key between": (lambda r: tracejit.jit(lambda x, r: max(
-        (r.random() for _ in range(5)), key=lambda v: v * r.random()))(X, r),
-        "one item after the other"),
     "a key between items of a map": (lambda r: tracejit.jit(lambda x, r: max(
         map(r.normal, [1.0, 2.0, 3.0]), key=lambda v: v * r.random()))(X, r),
         "one after the other"),

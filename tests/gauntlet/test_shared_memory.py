@@ -153,10 +153,17 @@ def by_vjp(f: Any, pair: Pair) -> None:
         assert np.array_equal(g, first[k])
 
 
+def tangents_of_first(f: Any, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the tangents that move the first argument, and the second if the two are one array."""
+    where = [(a.ctypes.data, a.shape, a.strides) for a in (x, y)]
+    is_one = where[0] == where[1] and f not in PURE
+    return np.ones_like(x), np.ones_like(y) if is_one else np.zeros_like(y)
+
+
 def by_jvp(f: Any, pair: Pair) -> None:
     b = memory()
     xs = pair(b)
-    value, dot = tracejit.jvp(f, xs, (np.ones_like(xs[0]), np.zeros_like(xs[1])))
+    value, dot = tracejit.jvp(f, xs, tangents_of_first(f, *xs))
     np.testing.assert_allclose(value, f(*pair(memory())))
     np.testing.assert_allclose(dot, np.sum(slope(f, pair, 0)), rtol=1e-5, atol=1e-7)
     assert np.array_equal(b, memory())
@@ -174,7 +181,7 @@ def by_second_derivatives(f: Any, pair: Pair) -> None:
     b = memory()
     x, y = pair(b)
     second = tracejit.hessian(f)(x, y)
-    product = tracejit.hvp(lambda x, y: f(x, y), (x, y), (np.ones_like(x), np.zeros_like(y)))[0]
+    product = tracejit.hvp(lambda x, y: f(x, y), (x, y), tangents_of_first(f, x, y))[0]
     step = 1e-5
     for at in np.ndindex(*x.shape):
         shifted = []

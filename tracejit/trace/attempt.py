@@ -25,6 +25,7 @@ from tracejit.trace.containers.heap import reached_from
 from tracejit.trace.containers.places import MaybeUnset, Poison, map_content
 from tracejit.trace.containers.references import Reference
 from tracejit.trace.containers.runs import Run, Stored
+from tracejit.trace.containers.stand_ins import StandInRefused
 from tracejit.trace.ground.context import SizeGuard, Trace, active
 from tracejit.trace.ground.facts import Fact
 from tracejit.trace.ground.faults import as_in_python
@@ -380,9 +381,9 @@ class CaptureAttempt:
         """Return an object that is a part of the result, and how a call comes by it."""
         if self.has_generators and any(
                 hasattr(type(y), "stands_for") for y in (x, *reached_from([x]))):
-            raise Refusal(f"{line_of_error(Refusal(), self.fn)}: a numpy.random.Generator "
-                          "cannot be returned. The caller has it, and it is left as the function "
-                          "leaves it")
+            raise StandInRefused(f"{line_of_error(Refusal(), self.fn)}: a numpy.random.Generator "
+                                 "cannot be returned. The caller has it, and it is left as the "
+                                 "function leaves it")
         found: tuple[Any, ...] = self.trace.captured.as_result(x)
         if not isinstance(found[1], Path) and any(
                 isinstance(y, (TracedOperand, Run)) for y in reached_from([x])):
