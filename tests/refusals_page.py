@@ -42,7 +42,7 @@ def refusals_in(tree: ast.Module) -> Iterator[Row]:
             yield _text(node.args[0], constants), _text(node.args[1], constants)
         elif node.func.id == "refuse_at" and len(node.args) == 3:
             yield _text(node.args[1], constants), _text(node.args[2], constants)
-        elif node.func.id in ("Refusal", "MissingAttribute"):
+        elif node.func.id in ("Refusal", "StandInRefused", "MissingAttribute"):
             text = re.sub(r"^…: ", "", _text(node.args[0], constants))
             what, _, remedy = text.partition(". ")
             yield what, remedy

@@ -192,8 +192,6 @@ class CaptureAttempt:
             need.pin = (self.origin[need.value], trace.actual[need.value])
             need.siblings = self._siblings(*need.pin[0])
             raise
-        except NameError as e:
-            raise as_in_python(e) from None
         except BranchRaised:  # each branch raises: what the call would return never matters
             leaves, structure = flatten(None if self.writes_back else 0.0)
             leaves = [returned(x, of_any_kind=True) for x in leaves]
@@ -205,10 +203,11 @@ class CaptureAttempt:
             raise Refusal(f"{line_of_error(e, self.fn)}: a recursion that ends on data, or "
                           "never, cannot be captured. Write a loop, or let it end on a "
                           "size") from None
-        except Exception as e:
-            if not isinstance(e, Refusal):
-                e.add_note(f"while tracejit captured {line_of_error(e, self.fn)}")
-            raise
+        except Exception as error:
+            known = as_in_python(error)
+            if not isinstance(known, Refusal):
+                known.add_note(f"while tracejit captured {line_of_error(known, self.fn)}")
+            raise known from None
         return leaves, structure
 
     # --- inputs ---------------------------------------------------------------------------------

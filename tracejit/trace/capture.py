@@ -90,8 +90,7 @@ def _learn_of_refusal(found: Findings, e: Refusal, trace: Trace) -> None:
         found.functions_as_loops = set()
         found.forget_numbers()
     else:
-        first = found.refused if isinstance(e, StandInRefused) and not (
-            trace.has_pools) else None
+        first = found.refused if isinstance(e, StandInRefused) else None
         raise found.no_loop or first or e from None
 
 

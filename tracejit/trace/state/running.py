@@ -170,13 +170,15 @@ class watched:
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         codes = self.running.end() if self.begun else []
+        trace = current()
+        if error is None or (isinstance(error, Exception) and (
+                kind.__module__.partition(".")[0] != "tracejit")):
+            for depth, refusal in trace.asked:
+                if depth == len(trace.outside):  # the library went on, or failed, without a number
+                    raise refusal from error
         if error is not None:
             return
-        trace = current()
         if not self.begun:
             trace.note_unseen("code that runs under another profiler")
             note_unseen("code that runs under another profiler")
-        for depth, refusal in trace.asked:
-            if depth == len(trace.outside):  # the library caught it, and went on without the number
-                raise refusal
         self.running.settle(codes)
