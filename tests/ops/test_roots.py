@@ -166,6 +166,22 @@ def test_errors_are_scipys(f: Any, p: float, error: type[Exception], message: st
             g(p)
 
 
+@pytest.mark.parametrize("order", [2, 3, 4, 5])
+@pytest.mark.parametrize("p", [0.3, 1.7, -2.4])
+def test_a_multiple_root_has_no_derivative(order: int, p: float) -> None:
+    def by_newton(p: Any) -> Any:
+        return optimize.newton(lambda x: (x - p) ** order, p + 0.4, maxiter=200)
+
+    def by_bisection(p: Any) -> Any:
+        return optimize.bisect(lambda x: (x - p) ** order * np.exp(x), p - 1.0, p + 0.7)
+
+    with tracejit.config(disable_jit=True):
+        for f in (by_newton, by_bisection)[:1 + order % 2]:
+            np.testing.assert_allclose(tracejit.jit(f)(p), f(p), rtol=1e-6)
+            with pytest.raises(np.linalg.LinAlgError, match="has no slope"):
+                tracejit.grad(f)(p)
+
+
 def test_edges_and_refusals() -> None:
     ends = tracejit.jit(lambda p: (optimize.brentq(lambda x: x - p, 0.5, 1.0),
                                    optimize.bisect(lambda x: x - p, 0.0, 0.5)))

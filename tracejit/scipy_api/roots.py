@@ -100,11 +100,15 @@ def _implied(f: Callable[..., object], found: object, args: tuple[object, ...]) 
         block = scope.close([atom_of(cast(y, np.float64))])
     with_slope = gradient_block(block, [0], [0])
     near: Any = root
+    slopes: list[Any] = []
     for _ in range(2):
         value, slope = map(tracer_of, map(_value, inline_region(with_slope, [atom_of(near)])))
         fine = slope != 0.0
         near = near - np.where(fine, value / np.where(fine, slope, 1.0), 0.0)
-    result = cast(root_of(root, near, slope), as_tracer(found).dtype)
+        slopes.append(slope)
+    # Newton's step to a multiple root leaves half of the slope, or less; to a simple root all of it
+    is_simple = np.abs(slopes[1]) >= 0.75 * np.abs(slopes[0])
+    result = cast(root_of(root, near, np.where(is_simple, slope, 0.0)), as_tracer(found).dtype)
     return scalar_of(result.value, weak=is_weak(found))
 
 
