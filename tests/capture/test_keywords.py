@@ -29,7 +29,7 @@ Q = P + np.triu(M, 1)  # its triangles differ
 HOLES = np.array([[1.0, np.nan, 3.0], [np.inf, 5.0, -np.inf]])
 
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
-    "quantile": (M, 0.3), "percentile": (M, 30.0),
+    "quantile": (M, 0.3), "percentile": (M, 30.0), "sliding_window_view": (M, 2),
     **dict.fromkeys(("jvp", "yvp", "ivp", "kvp", "spherical_jn", "spherical_yn", "spherical_in",
                      "spherical_kn"), (1, np.abs(V) + 0.5)),
     "comb": (V + 5.0, V), "perm": (V + 5.0, V), "factorial": (V,), "zeta": (V + 2.0,),
@@ -129,6 +129,7 @@ VALUES: dict[str, list[Any]] = {
 }
 EXTRA: dict[str, dict[str, list[Any]]] = {
     "isin": {"assume_unique": [True], "invert": [True], "kind": ["sort"]},
+    "sliding_window_view": {"writeable": [False]},
     "vander": {"increasing": [True]},
     "pad": {"constant_values": [3.0, (1.0, 2.0)], "mode": [
         "edge", "reflect", "wrap", "mean", "linear_ramp"]},

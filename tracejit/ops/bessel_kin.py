@@ -34,11 +34,21 @@ _PARTIALS: dict[str, Callable[[Any, Any], Any]] = {
     "airy_bie": lambda z, x: apply("airy_bipe", x) - _root(x) * z,
     "airy_bipe": lambda z, x: x * apply("airy_bie", x) - _root(x) * z}
 
+def _of_doubles(name: str) -> Any:
+    """Return samples in double precision, which SciPy's functions have here of any argument."""
+    def sample(t: Any) -> Any:
+        x = cast(t, np.float64)
+        return apply(name, np.exp(x) if name in AIRYE else x)
+
+    return lambda n: [((n,), sample)]
+
+
 for _kind, _name in enumerate((*AIRY, *AIRYE)):
     elementwise(_name, None, f"airy_function({{0}}, {_kind}.0)",
                 lambda z, x, partial=_PARTIALS[_name]: (partial(z, x),), cost=300.0,
-                domain=(0.2, 3.0) if _kind > 3 else (-3.0, 3.0), reference=of_numbers(
-                    lambda x, kind=_kind: bessel_kin.airy_function(x, float(kind))))
+                reference=of_numbers(
+                    lambda x, kind=_kind: bessel_kin.airy_function(x, float(kind))),
+                samples=_of_doubles(_name))
 
 
 def _struve_partial(v: Primal, x: Primal) -> Any:

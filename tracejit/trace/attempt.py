@@ -207,7 +207,9 @@ class CaptureAttempt:
             known = as_in_python(error)
             if not isinstance(known, Refusal):
                 known.add_note(f"while tracejit captured {line_of_error(known, self.fn)}")
-            raise known from None
+            if known is not error:
+                raise known from None
+            raise
         return leaves, structure
 
     # --- inputs ---------------------------------------------------------------------------------
