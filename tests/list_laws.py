@@ -40,7 +40,7 @@ def require_pythons(fn: Callable[..., Any], x: Any, n: int, *, refusable: bool,
 
 
 def require_right_or_refused(fn: Callable[..., Any], calls: Sequence[tuple[Any, ...]],
-                             may_be_refused: bool = True) -> None:
+                             may_be_refused: bool = True, rtol: float = 1e-10) -> None:
     """Assert that calls give what Python gives, one after another, or a refusal at a line of `fn`.
 
     may_be_refused -- else a refusal fails, too
@@ -57,7 +57,7 @@ def require_right_or_refused(fn: Callable[..., Any], calls: Sequence[tuple[Any, 
             elif isinstance(found, Exception):
                 raise found
             else:
-                np.testing.assert_allclose(found, wanted, rtol=1e-10)
+                np.testing.assert_allclose(found, wanted, rtol=rtol)
 
 
 def _require_same(found: Any, wanted: Any, guessed: bool) -> None:

@@ -182,6 +182,36 @@ def test_a_multiple_root_has_no_derivative(order: int, p: float) -> None:
                 tracejit.grad(f)(p)
 
 
+@pytest.mark.parametrize("find", [
+    lambda f: optimize.brentq(f, 0.0, 10.0), lambda f: optimize.bisect(f, 0.0, 10.0),
+    lambda f: optimize.newton(f, 1.0), lambda f: optimize.newton(f, 1.0, lambda t: 2.0 * t),
+    lambda f: optimize.root_scalar(f, bracket=(0.0, 10.0)).root])
+def test_a_function_that_draws_is_refused_and_one_that_prints_prints_as_often(
+        find: Any, capfd: Any) -> None:
+    def drawing(p: Any, rng: Any) -> Any:
+        return find(lambda t: t * t - p + 1e-9 * rng.normal()) + rng.random()
+
+    def printing(p: Any) -> Any:
+        def f(t: Any) -> Any:
+            tracejit.debug_print("{}", t)
+            return t * t - p
+
+        return find(f)
+
+    rng = np.random.default_rng(3)
+    before = rng.bit_generator.state
+    with tracejit.config(disable_jit=True):
+        for transform in tracejit.jit, tracejit.grad:
+            with pytest.raises(tracejit.Refusal, match=r"test_roots.*drawn in a function of which"):
+                transform(drawing)(2.0, rng)
+            assert rng.bit_generator.state == before
+        printing(2.0)
+        wanted = capfd.readouterr().out
+        for transform in tracejit.jit, tracejit.grad:
+            transform(printing)(2.0)
+            assert capfd.readouterr().out == wanted
+
+
 def test_edges_and_refusals() -> None:
     ends = tracejit.jit(lambda p: (optimize.brentq(lambda x: x - p, 0.5, 1.0),
                                    optimize.bisect(lambda x: x - p, 0.0, 0.5)))

@@ -27,16 +27,24 @@ def value_at(f: Function, x: np.float64, args: tuple[object, ...]) -> np.float64
     return y
 
 
-def bisected(f: Function, a: float, b: float, xtol: float, rtol: float, most: int,
-             args: tuple[object, ...]) -> Found:
-    """Return a root by halving the interval."""
+def at_ends(f: Function, a: float, b: float, args: tuple[object, ...]) -> tuple[
+        np.float64, np.float64, np.float64, np.float64]:
+    """Return the ends of an interval and the function's values there, of which one is 0, or two
+    signs."""
     low, high = np.float64(stop_gradient(float(a))), np.float64(stop_gradient(float(b)))
     at_low = value_at(f, low, args)
     at_high = value_at(f, high, args)
+    if at_low != 0.0 and at_high != 0.0 and np.signbit(at_low) == np.signbit(at_high):
+        raise ValueError("f(a) and f(b) must have different signs")
+    return low, high, at_low, at_high
+
+
+def bisected(f: Function, a: float, b: float, xtol: float, rtol: float, most: int,
+             args: tuple[object, ...]) -> Found:
+    """Return a root by halving the interval."""
+    low, high, at_low, at_high = at_ends(f, a, b, args)
     if at_low == 0.0 or at_high == 0.0:
         return float(low if at_low == 0.0 else high), 0, 2, True
-    if np.signbit(at_low) == np.signbit(at_high):
-        raise ValueError("f(a) and f(b) must have different signs")
     size, middle, count, done = high - low, low, 0, False
     while count < most and not done:
         count += 1
@@ -62,13 +70,9 @@ def trial(before: np.float64, here: np.float64, across: np.float64, f: np.float6
 def zeroed(fun: Function, a: float, b: float, xtol: float, rtol: float, most: int,
            args: tuple[object, ...]) -> Found:
     """Return a root by Brent's method; f, g, h are values before, here, and across the root."""
-    before, here = np.float64(stop_gradient(float(a))), np.float64(stop_gradient(float(b)))
-    f = value_at(fun, before, args)
-    g = value_at(fun, here, args)
+    before, here, f, g = at_ends(fun, a, b, args)
     if f == 0.0 or g == 0.0:
         return float(before if f == 0.0 else here), 0, 2, True
-    if np.signbit(f) == np.signbit(g):
-        raise ValueError("f(a) and f(b) must have different signs")
     across, h, last, step = before * 0.0, f * 0.0, before * 0.0, before * 0.0
     count, done = 0, False
     while count < most and not done:

@@ -19,6 +19,7 @@ import numpy as np
 from tracejit.autodiff.transforms import gradient_block
 from tracejit.ir.core import Literal, Value
 from tracejit.ir.types import scalar
+from tracejit.ir.walk import without_prints
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.ops.calls import inline_region
 from tracejit.ops.roots import root_of
@@ -26,6 +27,7 @@ from tracejit.scipy_api.plain_roots import bisected, by_newton, by_secants, zero
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import calling_back, scipy_captures
 from tracejit.trace.python.calls import call_function
+from tracejit.trace.regions.draws import refuse_draws
 from tracejit.trace.values.equations import atom_of, cast, is_weak
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require
@@ -97,7 +99,9 @@ def _implied(f: Callable[..., object], found: object, args: tuple[object, ...]) 
         if y.dims or y.dtype.kind == "c":
             raise refuse("a root of a function that does not return a real number cannot be "
                          "captured", "Use a loop over the elements")
-        block = scope.close([atom_of(cast(y, np.float64))])
+        block = without_prints(scope.close([atom_of(cast(y, np.float64))]))
+    refuse_draws(block, "a function of which a root is looked for, and which the root's derivative "
+                 "computes again")
     with_slope = gradient_block(block, [0], [0])
     near: Any = root
     slopes: list[Any] = []

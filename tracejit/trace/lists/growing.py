@@ -92,10 +92,8 @@ class Growing:
         self.begun: Value | None = None
         self.is_written = False
         """Whether an iteration writes to items that were there before it."""
-        self.stored: list[Tracer] = []
-        """The arrays that an iteration puts into the list."""
         self.new: list[object] = []
-        """The items, and runs of items, that it does."""
+        """The items, and runs of items, that an iteration puts into the list."""
         self.kept = self.before if has_runs(self.before) else []
         """What stays in front as it is."""
         self.first = [] if self.kept else self.before
@@ -106,6 +104,11 @@ class Growing:
     def parts(self) -> Sequence[Growing]:
         """Return the lists that are stored: this one."""
         return (self,)
+
+    @property
+    def stored(self) -> list[Tracer]:
+        """Return the arrays that an iteration puts into the list."""
+        return [x for x in self.new if isinstance(x, Tracer) and x.is_array]
 
     # --- before an iteration --------------------------------------------------------------------
 
@@ -151,9 +154,8 @@ class Growing:
         """Put the new items into the storage; False if they are not as they were thought to be."""
         front, back = self._taken(frame)
         self.new = [*front, *back]
-        self.stored = [x for x in (*front, *back) if isinstance(x, Tracer) and x.is_array]
         counts = length(front), length(back)
-        kinds = [_kind_of(x) for x in (*front, *back)]
+        kinds = [_kind_of(x) for x in self.new]
         if any(v in inside for d in counts for v in dim_values(d)) or any(
                 v in inside for shape, _ in kinds for d in shape for v in dim_values(d)):
             why = "how many items a list gets differs from one iteration to the next"
