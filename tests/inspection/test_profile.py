@@ -285,9 +285,12 @@ def test_iterations_of_a_loop_that_ends_by_itself_are_counted() -> None:
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_only_the_branch_that_is_taken_counts(sign: float) -> None:
+@pytest.mark.parametrize(("least", "condition"), [(1e12, 1), (0.0, 0)])
+def test_only_the_branch_that_is_taken_counts(sign: float, least: float, condition: int,
+                                              monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(instrumented, "LEAST", least)  # a row of the branch, or of what is in it
     found = profiled(tracejit.jit(branch), np.linspace(1.0, 2.0, 64), sign)
-    assert sum(row.flops for row in found.rows) == 1 + (2 * 64 if sign > 0.0 else 0)
+    assert sum(row.flops for row in found.rows) == condition + (2 * 64 if sign > 0.0 else 0)
     assert sum(row.calls.get("sqrt", 0) for row in found.rows) == (0 if sign > 0.0 else 64)
 
 
