@@ -299,3 +299,17 @@ class _Price:
 def test_an_order_by_methods_of_data_classes_is_refused_at_the_users_line() -> None:
     with pytest.raises(tracejit.Refusal, match=r"test_refusal_messages.py:\d+: "):
         tracejit.jit(lambda x: sorted([_Price(x), _Price(2.0)])[0].amount)(1.0)
+
+
+def of_sparse(x: Any) -> Any:
+    """Return a sparse matrix, of which no result can be."""
+    return SPARSE * x[0]
+
+
+@pytest.mark.parametrize("transform", [tracejit.jit, tracejit.grad, tracejit.jacobian,
+                                       tracejit.vmap, lambda f: tracejit.jit(tracejit.grad(f))])
+def test_a_refused_result_names_the_line_of_its_function(transform: Any) -> None:
+    """A result is looked at after its function has returned: its caller's line says nothing."""
+    line = of_sparse.__code__.co_firstlineno
+    with pytest.raises(Refusal, match=rf"test_refusal_messages\.py:{line}: a sparse matrix"):
+        transform(of_sparse)(np.stack([B, B]) if transform is tracejit.vmap else B)

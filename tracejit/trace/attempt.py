@@ -33,7 +33,7 @@ from tracejit.trace.ground.findings import Findings, Pins
 from tracejit.trace.ground.layouts import Input
 from tracejit.trace.ground.memory import Memory
 from tracejit.trace.ground.restarts import NeedStatic
-from tracejit.trace.ground.source import describe_line, find_site, line_of_error
+from tracejit.trace.ground.source import describe_line, entrance, find_site, line_of_error
 from tracejit.trace.ground.upward import ABOVE
 
 # (importing these fills `upward.ABOVE`)
@@ -148,6 +148,7 @@ class CaptureAttempt:
         self.has_generators = False
         self.captured_inputs: list[Value] = []
 
+    @entrance
     def run(self) -> Capture:
         """Run the function and close the graph."""
         trace = self.trace

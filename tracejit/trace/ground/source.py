@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import linecache
 import os
 import sys
 from collections.abc import Callable
 from types import CodeType, FrameType, FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from tracejit.ir.cells import line_name
 from tracejit.ir.core import Site
@@ -16,7 +17,7 @@ from tracejit.trace.ground.generated import GENERATED, tree_of_generated
 from tracejit.trace.ground.strangers import STRANGERS
 from tracejit.trace.ground.trees import SYNTAX_TREES, find_tree
 
-__all__ = ["FunctionSource", "describe_line", "find_site", "find_source",
+__all__ = ["FunctionSource", "describe_line", "entrance", "find_site", "find_source",
            "is_of_library", "is_user_code", "line_of_error", "plain_source", "register_code",
            "rewritten_source", "runs_library_code"]
 
@@ -102,11 +103,28 @@ def plain_source(code: CodeType) -> FunctionSource:
     return found
 
 
+_Method = TypeVar("_Method", bound=Callable[..., object])
+_ENTRANCES: list[CodeType] = []
+
+
+def entrance(method: _Method) -> _Method:
+    """Mark the method by which capture calls its `fn`: code of its caller is not captured code."""
+    _ENTRANCES.append(method.__code__)
+    return method
+
+
 def find_site() -> Site | None:
-    """Return the statement of user code that is running now."""
+    """Return the statement of captured code that is running now.
+
+    After the function has returned, while its result is looked at, it is the function's first line.
+    """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
+        if code in _ENTRANCES:
+            entered = getattr(inspect.unwrap(frame.f_locals["self"].fn), "__code__", None)
+            if entered is not None and is_user_code(entered):
+                return plain_source(entered).site(entered.co_firstlineno)
         source = rewritten_source(code)
         if source is not None and code.co_filename not in LIKE_USERS:
             return source.site(frame.f_lineno)
