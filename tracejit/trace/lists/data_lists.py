@@ -59,17 +59,17 @@ class DataLists:
         """By list and place in tuples, the shapes of the arrays that it gets."""
         self.containers: dict[int, list[Any]] = {}
         self.before: dict[int, list[Any]] = {}
-        """What the lists had, by their ids."""
+        """The items of each list before the region, by the id of the list."""
         self.runs: dict[int, ByData] = {}
         self.taken_in: dict[int, tuple[list[Any], list[Any], Item]] = {}
-        """The lists that are items of these, by their ids: with what they had, and have."""
+        """Python lists that are items of these, by id: with their own items and their `Item`."""
         self.outdated: set[Cell | None] = set()
         """The cells of runs that were for another kind of items."""
         self.frame: Frame | None = None
         """The region, while it is traced."""
 
     def takes(self, e: Grows) -> bool:
-        """Return whether it is a list of this region that has to be one of these."""
+        """Return whether a `Grows` is for this region; its lists are in Logs from then on."""
         if e.frame is not self.frame or not e.by_data:
             return False
         self._take(e)
@@ -101,7 +101,7 @@ class DataLists:
             self.outdated |= run.cells
 
     def _check(self, container: list[object], e: Grows) -> None:
-        """Refuse what cannot be in a Log before anything is traced for it."""
+        """Raise `Unroll`, or outside of loops the refusal of `e`, if the items fit no Log."""
         try:
             self._items(container, self.before.get(id(container), container))
         except Unroll as found:
@@ -110,7 +110,7 @@ class DataLists:
             raise Unroll(found.why, e.refusal) from None
 
     def _items(self, container: list[object], items: list[object]) -> list[list[Any]]:
-        """Return what is at each place of the items of a list; `Unroll` where they are unlike."""
+        """Return the contents of a list's items, place by place; `Unroll` for unlike items."""
         template = self.templates.get(id(container))
         if template is None:
             template = next((x.template if isinstance(x, Rows) else as_node(x) for x in items
@@ -192,14 +192,14 @@ class DataLists:
         return GrownRows(columns, template, where, self._home(container, template, where))
 
     def _shape(self, container: list[object], column: int, items: list[Any]) -> tuple[Dim, ...]:
-        """Return the shape of what is at one place of the items."""
+        """Return the shape of the contents at one place of the items; `Unroll` for several."""
         known = self.shapes.get(id(container), {})
         return one_shape([*([known[column]] if column in known else []),
                           *map(shape_of_item, items)])
 
     def _home(self, container: list[object], template: object,
               where: PlaceInCode) -> Whereabouts | None:
-        """Return the home of items that are lists, and note those that are lists of Python's."""
+        """Return the home of items that are lists, else None; note the Python lists among them."""
         if type(template) is not list:
             return None
         homes = [x.home for x in container if isinstance(x, Rows)]
@@ -233,7 +233,7 @@ class DataLists:
                          if found[2].home.container is not container}
 
     def _take_in(self) -> None:
-        """Let lists that are items of these have what is in the Logs."""
+        """Put its `Item` into each Python list that is an item, by which it reads the Logs."""
         for x, _, item in self.taken_in.values():
             x[:] = [item]
 
@@ -249,7 +249,7 @@ class DataLists:
                 known.pop(key, None)
 
     def put_back(self) -> None:
-        """Let the lists have what they had."""
+        """Give the lists the items that they had before the region."""
         for key, items in self.before.items():
             self.containers[key][:] = items
         for x, items, _ in self.taken_in.values():

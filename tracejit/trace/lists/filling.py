@@ -40,12 +40,12 @@ def _place(k: object, size: Dim) -> Dim:
 
 
 class Slots(Run):
-    """Items that take no new ones by being changed, but by giving way to them."""
+    """Items that never change: an item that is set takes the place of one of them."""
 
     __slots__ = ()
 
     def bound(self, k: object, content: object) -> list[Any]:
-        """Return what is in place of the items once item k is another one."""
+        """Return the parts of the list that replace the items once item k is another one."""
         raise NotImplementedError
 
 
@@ -155,7 +155,7 @@ def located(xs: Any, k: object) -> tuple[int, Any] | None:
 
 
 def refuse_unless_filled(xs: Any) -> None:
-    """Let a loop around see to a list of which it may fill the places, as it reads the others."""
+    """Begin the outermost loop around again if it may fill places of a list that it reads."""
     if not any(isinstance(p, Alike) for p in xs):
         return
     for frame in current().frames:
@@ -182,12 +182,12 @@ class Filling(Growing):
         super().__init__(container, where, parts)
 
     def prepare(self, lo: Dim, hi: Dim) -> None:
-        """Make the storage, once it is known what it is for."""
+        """Make the storage for all iterations, once the kind of the items is known."""
         super().prepare(lo, hi)
         self.all_trips = at_least_none(hi - lo, "how many places of a list a loop fills")
 
     def enter(self, frame: Frame, turn: Dim, trips: Dim) -> None:
-        """Let the list be what iteration number `turn` of `trips` begins with."""
+        """Give the list the items with which iteration number `turn` of `trips` begins."""
         super().enter(frame, turn, trips)
         assert self.slots is not None
         if self.is_known:
@@ -201,7 +201,7 @@ class Filling(Growing):
         self.container[:] = [self.trial]
 
     def leave(self, frame: Frame, inside: set[Value]) -> bool:
-        """Put the new items into the storage; False if they are not as they were thought to be."""
+        """Put the new items into the storage; return False where their guessed form was wrong."""
         if not self.is_known:
             assert self.trial is not None
             assert self.slots is not None
@@ -246,7 +246,7 @@ class Filling(Growing):
         return current().canonical(substitute(place, {self.index: self.index_at(turn)}))
 
     def _take_slots(self) -> None:
-        """Take the places that are left away from what an iteration leaves."""
+        """Remove the unfilled places from the list; `Unroll` if they are not the expected ones."""
         parts = list(self.container)
         ends = []
         for place in (0, -1):
@@ -259,7 +259,7 @@ class Filling(Growing):
         self.container[:] = parts
 
     def _added(self) -> tuple[list[Any], list[Any]]:
-        """Return the new items before and behind those that were there."""
+        """Return the new items in front of the old ones, and the new items behind them."""
         front, back = super()._added()
         return (back, []) if self.run is None and self.is_down else (front, back)
 
@@ -281,7 +281,7 @@ def at_least_none(count: Dim, why: str) -> Dim:
 
 
 def growing_of(container: list[object], where: PlaceInCode) -> Growing:
-    """Return what is to be known of a list that gets items in a loop."""
+    """Return a `Growing`, or one of its kinds, for a list that gets items in a loop."""
     if any(isinstance(x, Alike) for x in (*container[:1], *container[-1:])):
         return Filling(container, where)
     if holds_tuples(container) and container[0]:

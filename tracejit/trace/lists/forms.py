@@ -1,7 +1,7 @@
-"""Of which form the items of a list are, for one of which data decides how many it has.
+"""The form of the items of a list whose length data decides.
 
-Where data says which list a name has, or how long it is, after a branch or an iteration, its items
-are put into arrays of one form, whatever each list was made of.
+Where a branch or an iteration leaves a name one of several lists, or a list of a length that data
+decides, the items are put into arrays of one form, so that the graph can merge or carry them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Form:
     """The form that all items of a list have.
 
     template -- a tuple that is like them; None, where they are numbers or arrays
-    kinds    -- of which kinds the numbers at each place are
+    kinds    -- the kinds of the numbers at each place
     shape    -- of the items, where they are arrays
     """
 
@@ -71,7 +71,7 @@ class Form:
 
 
 def _columns(xs: Any) -> tuple[Any, list[list[Any]]]:
-    """Return a tuple that is like the items, and what they have at each of its places."""
+    """Return the template of some items, None for plain ones, and a list for each place in them."""
     rows = [x.template if isinstance(x, Rows) else x for x in xs]
     template = next((x for x in rows if is_row(x)), None)
     if template is None:
@@ -83,7 +83,7 @@ def _columns(xs: Any) -> tuple[Any, list[list[Any]]]:
 
 
 def form_of(xs: list[Any], arrays: bool = False) -> Form | None:
-    """Return of which form the items of a list are, None of an empty one; `Unroll` without one.
+    """Return the form of a list's items, None for an empty list; `Unroll` where there is none.
 
     arrays -- whether they may be arrays
     """
@@ -150,7 +150,7 @@ def listed(xs: list[Any], form: Form, where: PlaceInCode) -> list[Any]:
 
 
 def arrays_of(xs: list[Any], form: Form) -> list[Any]:
-    """Return what the items of a list have at each place, in arrays of a form."""
+    """Return an array for each place in the items of a list, of the dtype in a form."""
     xs = plain_items(xs)
     columns: list[list[Any]] = _columns(xs)[1] if xs else [[] for _ in form.kinds]
     if form_of(xs, bool(form.shape)) is None:
@@ -196,7 +196,7 @@ def logs_of(xs: list[Any]) -> list[Any]:
 
 
 def finish_logs(xs: list[Any]) -> None:
-    """Use up the Logs of a list that nothing has any longer."""
+    """Use up the Logs of a list that nothing holds any longer."""
     for run in _columns_of_logs(xs):
         if run.log is not None:
             emit("log_array", [run.log.value], {

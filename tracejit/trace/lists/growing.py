@@ -2,7 +2,7 @@
 
 In iteration number k a list of n items that gets m more each time is a run of n + m k items, a view
 of storage that was made for all of them before the loop; at its end the new items go to their
-places. What the first items and the new ones are, a trial finds out.
+places. A trial finds out of which kind the items are, and how many each iteration adds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MANY_ITEMS = 12
 """How many iterations a loop may have, at the most, to be unrolled where it fills a list."""
 
 Kind = tuple[tuple[Dim, ...], Kinds]
-"""The shape of items, and of which kinds their numbers are."""
+"""The shape of items, and the kinds of their numbers."""
 
 
 def _kind_of(x: object) -> Kind:
@@ -95,9 +95,9 @@ class Growing:
         self.new: list[object] = []
         """The items, and runs of items, that an iteration puts into the list."""
         self.kept = self.before if has_runs(self.before) else []
-        """What stays in front as it is."""
+        """Runs and items that stay in front of the list, unchanged."""
         self.first = [] if self.kept else self.before
-        """What goes to the storage before the loop."""
+        """Items that are written to the storage before the loop."""
         self.first_kind = _joined([_kind_of(x) for x in self.first]) if self.first else None
 
     @property
@@ -113,7 +113,7 @@ class Growing:
     # --- before an iteration --------------------------------------------------------------------
 
     def prepare(self, lo: Dim, hi: Dim) -> None:
-        """Make the storage, once it is known what it is for."""
+        """Make the storage for all iterations, once the kind of the items is known."""
         self.all_trips = trips = maximum(hi - lo, 0, current().builder.known)
         if self.kind is None or self.storage is not None:
             return
@@ -128,7 +128,7 @@ class Growing:
             self.storage[of_dim(begin):of_dim(begin + len(self.first))] = array_of(self.first)
 
     def enter(self, frame: Frame, turn: Dim, trips: Dim) -> None:
-        """Let the list be what iteration number `turn` of `trips` begins with."""
+        """Give the list the items with which iteration number `turn` of `trips` begins."""
         frame.created[id(self.container)] = self.container
         frame.growing.add(id(self.container))
         self.turn, self.trips = turn, trips
@@ -151,7 +151,7 @@ class Growing:
     # --- after an iteration ---------------------------------------------------------------------
 
     def leave(self, frame: Frame, inside: set[Value]) -> bool:
-        """Put the new items into the storage; False if they are not as they were thought to be."""
+        """Put the new items into the storage; return False where their guessed form was wrong."""
         front, back = self._taken(frame)
         self.new = [*front, *back]
         counts = length(front), length(back)
@@ -189,7 +189,7 @@ class Growing:
             raise
 
     def _added(self) -> tuple[list[Any], list[Any]]:
-        """Return the new items before and behind those that were there."""
+        """Return the new items in front of the old ones, and the new items behind them."""
         parts, kept = list(self.container), len(self.kept)
         if any(a is not b for a, b in zip(parts, self.kept, strict=False)) or len(parts) < kept:
             raise Unroll("a list gets shorter, or other items, in a loop")
@@ -234,7 +234,7 @@ class Growing:
         freeze_like(self.storage, (*self.first, *self.new))
         if is_mixed(kinds) and not self.front and not is_mixed(self.new_kinds) and (
                 not self.is_written):
-            rest = self.storage[len(self.first):]  # what was there is of a kind of its own
+            rest = self.storage[len(self.first):]  # the first items are of a kind of their own
             return [*self.kept, *self.first, Stored(rest, 0, self.new_kinds, self.where)]
         return [*self.kept, Stored(self.storage, 0, kinds, self.where)]
 

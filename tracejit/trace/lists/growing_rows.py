@@ -32,7 +32,7 @@ class GrowingRows(Growing):
     """One list of tuples, or of lists, that gets longer in a loop.
 
     template -- a tuple or list that is like the items
-    columns  -- what gets longer at each place of the items
+    columns  -- for each place in the items, a growing list of the contents there
     made     -- the lists that an iteration puts into it
     """
 
@@ -63,13 +63,13 @@ class GrowingRows(Growing):
         return places_of(x)
 
     def prepare(self, lo: Dim, hi: Dim) -> None:
-        """Make the storage, once it is known what it is for."""
+        """Make the storage of each column for all iterations, once its kind is known."""
         super().prepare(lo, hi)
         for c in self.columns:
             c.prepare(lo, hi)
 
     def enter(self, frame: Frame, turn: Dim, trips: Dim) -> None:
-        """Let the list be what iteration number `turn` of `trips` begins with."""
+        """Give the list the items with which iteration number `turn` of `trips` begins."""
         super().enter(frame, turn, trips)
         for c in self.columns:
             c.enter(frame, turn, trips)
@@ -83,7 +83,7 @@ class GrowingRows(Growing):
             c.note_begun()
 
     def leave(self, frame: Frame, inside: set[Value]) -> bool:
-        """Put the new items into the storage; False if they are not as they were thought to be."""
+        """Put the new items into the storage; return False where their guessed form was wrong."""
         self.run = self.rows
         front, back = self._taken(frame)
         if not front and not back:
@@ -131,7 +131,7 @@ def refuse_shared_items(lists: Sequence[Growing], held: Sequence[object]) -> Non
 
 
 def as_rows(g: Growing) -> Growing:
-    """Return what is to be known of a list that turns out to get tuples or lists."""
+    """Return a `GrowingRows` for a list that turns out to get tuples or lists; else g itself."""
     new = [x for x in g.container if isinstance(x, tuple) or is_changeable_row(x) or is_wide_row(x)]
     if type(g) is not Growing or g.first or g.kind is not None or not new or not new[0]:
         return g

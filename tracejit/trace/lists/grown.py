@@ -1,4 +1,4 @@
-"""Runs of which data decides how many items they have: in a Log, their number beside it."""
+"""Runs whose length data decides: their items are in a Log, and their number is beside it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ __all__ = ["ByData", "Grown", "GrownRows", "as_one_array", "kinds_of_item", "one
 
 
 def kinds_of_item(x: object) -> Kinds:
-    """Return the kinds of an item, or of those of a run; `Unroll` where they are no numbers."""
+    """Return the kinds of an item's numbers, or of a run's; `Unroll` for items of other types."""
     if isinstance(x, Stored) and not x.nest and x.is_numbers:
         return x.kinds
     if isinstance(x, Grown):
@@ -84,7 +84,7 @@ def _of_other_type(x: object) -> Unroll:
 
 
 def shape_of_item(x: object) -> tuple[Dim, ...]:
-    """Return the shape of an item, or of those of a run; data must not decide it."""
+    """Return the shape of an item, or of each item of a run; `Unroll` where data decides it."""
     if isinstance(x, (Stored, Grown, Views)):
         shape = x.data.dims[1:] if isinstance(x, Stored) else x.shape
     elif not is_number(x) and not isinstance(x, Run):
@@ -109,7 +109,7 @@ def one_shape(shapes: list[tuple[Dim, ...]]) -> tuple[Dim, ...]:
 
 
 def _plain(kinds: Kinds) -> Kinds:
-    """Return kinds without how large the numbers are, where nothing depends on that."""
+    """Return kinds without the bounds of the numbers, which matter only where kinds are mixed."""
     return kinds if is_mixed(kinds) else unbounded(kinds)
 
 
@@ -127,12 +127,12 @@ def _set(cell: Cell, value: Value) -> None:
 class Grown(Run):
     """Items that are in a Log.
 
-    lists     -- the lists of the region around which it is one (`data_lists.py`)
+    lists     -- the `DataLists` of the region around which the items are in Logs
     container -- the list in the capture
-    column    -- which place it is for, where items are tuples
-    raw       -- the kinds of its numbers, with how large they are; none while it has no item
-    kinds     -- those that matter
-    shape     -- of the items, which are arrays where it has axes
+    column    -- the place that it is for, where items are tuples
+    raw       -- the kinds of its numbers, with their bounds; none while it has no item
+    kinds     -- `raw`, without bounds where it is one kind
+    shape     -- the shape of the items, which are arrays where it has axes
     """
 
     __slots__ = ("changes", "column", "container", "kinds", "lists", "log", "raw", "shape", "size",
@@ -218,7 +218,7 @@ class Grown(Run):
         self.give_up("telling the kinds of numbers apart in a list")
 
     def walk(self) -> Callable[[Any], Any]:
-        """Return what gives a loop over the list its items; refuse one that changes its length."""
+        """Return a function of k that gives item k, and refuses once the length has changed."""
         before = self.changes
 
         def item(k: Any) -> Any:
@@ -278,14 +278,14 @@ class Grown(Run):
         return value
 
     def give_up(self, why: str) -> NoReturn:
-        """Refuse what there is no code for: no list of the capture would have these items."""
+        """Refuse an operation without code for it; no list of the capture could have the items."""
         raise refuse(f"{why} that gets longer or shorter as data decides cannot be captured",
                      "Make an array of it first, after the loop or branch: np.array(items)")
 
     # --- changes --------------------------------------------------------------------------------
 
     def push(self, x: Any) -> None:
-        """Append a number, or those of a run."""
+        """Append a number or array, or the items of a run."""
         if (is_row_of_any_kind(x) or is_wide_row(x) or isinstance(x, Rows)) and self.log is None:
             like: Any = x.template if isinstance(x, Rows) else as_node(x)
             raise Grows(self.lists.frame, self.container, "a list gets tuples", by_data=True,
@@ -380,7 +380,7 @@ class Grown(Run):
         return {self.log, self.size}
 
     def finished(self) -> Stored | None:
-        """Return the items as they are in the end; None where there never was one."""
+        """Return the items at the end of the region; None where there never was an item."""
         if self.log is None:
             return None
         self.used_up = self.log.value
@@ -398,7 +398,7 @@ class GrownRows(Rows):
     __slots__ = ()
 
     def walk(self) -> Callable[[Any], Any]:
-        """Return the iterable that gives a loop over the list its items."""
+        """Return a function of k that gives item k, and refuses once the length has changed."""
         places = [c.walk() for c in self.columns]
         if not self.is_changeable:
             return lambda k: self.row([place(k) for place in places])
@@ -415,7 +415,7 @@ class GrownRows(Rows):
         return Rows([c.stored() for c in self.columns], self.template, self.where)
 
     def push(self, x: Any) -> None:
-        """Append a tuple, or those of a run."""
+        """Append a tuple or list, or the items of a run."""
         place = self.count
         for column, y in zip(self.columns, self._places(x), strict=True):
             column.push(y)
@@ -440,7 +440,7 @@ class GrownRows(Rows):
                         template=joint)
 
     def _take_in(self, x: object, place: Dim, before: Whereabouts | None = None) -> None:
-        """Note that a list is an item now, or that some are."""
+        """Note that a list, or each list of a run, is an item now."""
         if isinstance(x, Rows) and x.is_changeable and x.home is not before:
             self.home.copy()
         take_in(x, self.home, place, self.template, self.where)
@@ -493,7 +493,7 @@ class GrownRows(Rows):
         return {cell for c in self.columns for cell in c.cells}
 
     def finished(self) -> Rows | None:
-        """Return the items as they are in the end; None where there never was one."""
+        """Return the items at the end of the region; None where there never was an item."""
         columns = [c.finished() for c in self.columns]
         return None if columns[0] is None else Rows(columns, self.template, self.where, self.home)
 

@@ -33,9 +33,9 @@ __all__ = ["Iterated", "TracedIterable", "as_now", "constant_range", "counted", 
 
 
 class TracedIterable:
-    """Items numbered from `lo` to `hi - 1`; `item(i)` gives the one of number i.
+    """Items numbered from `lo` to `hi - 1`; `item(i)` gives item number i.
 
-    Where a step makes the numbers no indices, `lo` is 0 and `item` computes what the user sees.
+    In a range with a step, `lo` is 0 and `item` computes the number that the user sees.
     """
 
     lo: Dim
@@ -121,7 +121,7 @@ def make_range(*args: Any) -> Any:
 
 
 def _traced_count(lo: Dim, hi: Dim, by: Dim) -> Dim:
-    """The number of steps of a size that is only known at run time."""
+    """Return the length of a range whose step is only known at run time."""
     step = as_operand(by)
     nonzero = step != 0
     if isinstance(nonzero, Tracer):
@@ -185,7 +185,7 @@ def require_length(xs: Sequence[Any], length: int) -> None:
 
 
 def counted(x: Any) -> TracedIterable | None:
-    """Return what a `for` over x runs over if it is traced, else None."""
+    """Return the items of x as a traced iterable, for a `for`; None where Python goes through x."""
     if isinstance(x, TracedIterable):
         return x
     if isinstance(x, Iterated):
@@ -196,7 +196,7 @@ def counted(x: Any) -> TracedIterable | None:
             raise TypeError("iteration over a 0-d array")
         if isinstance(x, Changing):
             x = x.read_value()
-        own = Tracer(x.cell, x.steps)  # the loop's own handle, whatever becomes of the name
+        own = Tracer(x.cell, x.steps)  # the loop's own handle: the name may be bound to another
         return TracedIterable(0, x.dims[0], lambda i: own[i], "an array")
     if has_runs(x) and len(x) == 1:
         run = in_list(x[0], x)
@@ -207,7 +207,7 @@ def counted(x: Any) -> TracedIterable | None:
 
 
 def _counted(x: Any) -> TracedIterable | None:
-    """Return the iterable that an iterator over x runs over: the items of a list are alike then."""
+    """Return `counted(x)` for an iterator over x, with the items of a list with runs in one run."""
     need_run_of_many(x)
     if not has_runs(x) or len(x) == 1:
         return counted(x)
@@ -230,7 +230,7 @@ def make_enumerate(iterable: Any, start: Any = 0) -> Any:
 
 
 def as_now(x: object) -> Any:
-    """Return an array as it is now; a view stays one, as of what runs are made."""
+    """Return a whole array as a copy with its present value; a view, or another thing, as it is."""
     if not isinstance(x, Tracer) or not x.is_array or x.steps:
         return x
     own = tracer_of(x.value)
@@ -239,7 +239,7 @@ def as_now(x: object) -> Any:
 
 
 def read_now(x: object) -> Any:
-    """Return an item as it is now, for what reads it before the next one is made."""
+    """Return an item as it is now, for a reader that takes it before the next one is made."""
     if isinstance(x, Tracer) and x.is_array:
         return as_now(x if not x.steps else FUNCTIONS[np.array](x))
     if isinstance(x, list):
@@ -290,7 +290,7 @@ def make_zip(*iterables: object, strict: bool = False) -> Any:
 
 
 _FINITE = (str, bytes, dict, set, frozenset, deque, KeysView, ValuesView, ItemsView)
-"""What has no items by number, or guards of its own, and can be read to its end at once."""
+"""Types without items by number, or with guards of their own, that are read to the end at once."""
 
 
 def _iterate(x: object) -> Any:

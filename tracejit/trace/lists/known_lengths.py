@@ -30,7 +30,7 @@ MOST_WRITTEN_OUT = 128
 
 
 def is_in_run() -> bool:
-    """Return whether the list that is being made has its items in a run whatever their number."""
+    """Return whether the list being made has its items in a run, though its length is known."""
     trace = current()
     return bool(trace.run_lists) and place_in_code() not in trace.plain_lists and (
         site_in_code() in trace.run_lists)
@@ -46,7 +46,7 @@ def need_run(xs: list[object]) -> None:
 
 
 def need_run_of_many(xs: object) -> None:
-    """Do so for a list that something goes through, if it has more items than are written out."""
+    """Begin again with a list in a run, if it has too many items to go through one by one."""
     if type(xs) is list and len(xs) > (
             MANY_ITEMS if any(isinstance(x, Numbered) for x in xs) else MOST_UNROLLED):
         need_run(xs)
@@ -71,7 +71,7 @@ def note_iteration() -> None:
 
 
 def need_run_here(xs: list[object]) -> None:
-    """Do so for the list that is being made, if each of its items is computed in the run."""
+    """Begin again with the list being made in a run, if each of its items is a traced number."""
     if all(isinstance(x, Tracer) and is_number(x) for x in xs):
         _begin_again(site_in_code())
 

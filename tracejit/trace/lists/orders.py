@@ -1,4 +1,4 @@
-"""Lists of which data says what item is meant: their items in one run."""
+"""Lists whose items data chooses or orders: their items in one run."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def in_one_run(xs: list[object], where: PlaceInCode) -> list[object]:
 
 
 def changing(owner: Any, *lists: list[Any]) -> None:
-    """Have the items of lists in Logs: what stands for a deque, set or dict gets more or fewer."""
+    """Have the lists of a stand-in for a deque, set or dict in Logs: their length changes."""
     owner.refuse_walked()
     require_logs(lists, f"a change of a {owner.kind.__name__}")
 
@@ -82,7 +82,7 @@ def orderable(xs: object) -> Any:
 
 
 def are_things(xs: object) -> bool:
-    """Return whether a list of an order is one of things, each of which may be another."""
+    """Return whether a list to be ordered has its items one by one, and not in a run."""
     return isinstance(xs, list) and not has_runs(xs)
 
 
@@ -118,7 +118,7 @@ def columns_of(xs: object) -> list[list[Any]]:
 
 
 def _of_kinds(xs: object, where: PlaceInCode) -> Stored | None:
-    """Return the numbers of a list in one run, for numbers of the kinds that it gets besides."""
+    """Return the numbers of a list in one run, with room for the other kinds that it gets later."""
     run = joined(xs)
     if run is None or not run.is_numbers:
         return None
@@ -160,7 +160,7 @@ def require_known_equality(unknown: Any) -> None:
 
 
 def sort_columns(xs: Any) -> Tracer:
-    """Return which item of a list of numbers or tuples is the first in order, which the second.
+    """Return the indices that sort a list of numbers or tuples, as an array.
 
     Equal items stay in their order.
     """

@@ -1,4 +1,4 @@
-"""What holds for the pools of lists (`trace/python/pooled.py`): their numbers are places and sizes.
+"""Facts about the pools of lists (`trace/python/pooled.py`): their numbers are places and sizes.
 
 Nothing checks these numbers in the run: they are the pool's own, and no user can set one.
 """
@@ -53,7 +53,7 @@ MOST = 1 << 48
 
 
 def own_place(xs: list[object], k: object) -> Any:
-    """Return an index of a list that is surely one."""
+    """Return an index of a list, taken to be inside from here on."""
     if type(k) is int:
         return k
     trace, value = current(), size_value(to_dim(k))
@@ -64,7 +64,7 @@ def own_place(xs: list[object], k: object) -> Any:
 
 
 def place_here(xs: list[object], k: object) -> Any:
-    """Return an index of a list that is surely one here, and elsewhere may be none."""
+    """Return an index of a list as a value of its own, taken to be inside; k may be outside."""
     if type(k) is int:
         return k
     value = emit_value("size", [], {"of": to_dim(k)})
@@ -73,7 +73,7 @@ def place_here(xs: list[object], k: object) -> Any:
 
 
 def own_size(n: object) -> Any:
-    """Return how many items there are, or behind how many something begins."""
+    """Return a number of items or an offset, taken to be neither negative nor more than `MOST`."""
     if type(n) is int:
         return n
     value = size_value(to_dim(n))
@@ -151,7 +151,7 @@ def begin_walk(pool: Walked) -> None:
 
 
 def end_walk(pool: Walked) -> None:
-    """Note that it has ended; one that the program left early counts on."""
+    """Note that the loop has ended; a loop that the program left early stays counted."""
     pool.walks -= 1
 
 
@@ -161,6 +161,6 @@ def no_copies(xs: StandIn) -> None:
 
 
 def no_walk(pool: Walked) -> None:
-    """Begin again where such a loop is open while some list gets longer or shorter."""
+    """Begin again if a loop over a list of a pool is open as some list changes its length."""
     if pool.walks and not is_counted(pool):
         raise NeedCounting(pool.site)

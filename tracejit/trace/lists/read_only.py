@@ -33,7 +33,7 @@ def hand_over(x: object) -> None:
 
 
 def _hand_over_named(cell: Cell, axes: int) -> None:
-    """See to the same for an array of so many axes, which is all of a cell or a part of it."""
+    """Freeze the cell of an array with so many axes; refuse if a region writes to its kind."""
     trace, own = current(), cell.value.aval
     kinds = {(axes, own.dtype), (own.ndim, own.dtype)}
     if any(not kinds.isdisjoint(f.rewritten) for f in trace.frames):
@@ -43,7 +43,7 @@ def _hand_over_named(cell: Cell, axes: int) -> None:
 
 
 def freeze(cell: Cell) -> None:
-    """Refuse writes from now on to an array, and to those of which data decides which it is."""
+    """Refuse writes from now on to an array, and to the arrays that it may be."""
     for c in (cell, *(ref() for ref in cell.sources)):
         if c is not None and c.constant is None:
             c.constant = _WHY

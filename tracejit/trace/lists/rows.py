@@ -64,7 +64,7 @@ def is_link(x: object) -> bool:
 
 
 def as_link(x: Any) -> Any:
-    """Return what a list has for a thing of a pool, or for None: a link where it may be None."""
+    """Return a thing of a pool, or None, as lists keep it: as a link where None may come."""
     facts = current().pool_facts
     if x is None:
         return Nullable(None, -1)
@@ -99,7 +99,7 @@ def _link_of_choice(x: Choice) -> Any:
 
 
 def unlinked(x: Any) -> Any:
-    """Return an item that was read with the things of pools, or None, for its links."""
+    """Return an item with the thing of a pool, or None, in the place of each link."""
     if isinstance(x, Nullable):
         return _thing_of(x)
     if isinstance(x, tuple) and any(isinstance(y, (Nullable, tuple)) for y in x):
@@ -121,7 +121,7 @@ def _thing_of(link: Nullable) -> Any:
 
 
 def joint_template(a: Any, b: Any) -> Any:
-    """Return a template that knows the pools of links that one of two knows; a if that is it."""
+    """Return template a with the pools of links that b knows besides; a itself where none are."""
     b = as_node(b)
     if isinstance(a, Nullable) and isinstance(b, Nullable):
         return Nullable(b.of, -1) if a.of is None and b.of is not None else a
@@ -149,7 +149,7 @@ def known_links(template: Any, xs: object) -> Any:
 
 
 def require_known_links(template: Any, x: object, xs: object) -> Any:
-    """Return a template for an item, too; begin again where the list is to be another one."""
+    """Return the template of a list with item x; begin again where a pool's links get a pool."""
     joint = joint_template(template, x)
     key = current().link_keys.get(id(xs))
     if joint is not template and key is not None:
@@ -168,7 +168,7 @@ def is_row_of_any_kind(x: object) -> bool:
 
 
 def is_wide_row(x: object) -> bool:
-    """Return whether something is a tuple or object of numbers and arrays, or of such ones."""
+    """Return whether something is a tuple or object of numbers and arrays, in any depth."""
     parts = attributes_in(x).values() if is_record(x) else x if isinstance(x, tuple) else ()
     return len(parts) > 0 and (not is_record(x) or is_tree(x)) and all(
         is_wide_row(y) or is_link(y) or (is_number(y) and not isinstance(y, np.ndarray)
@@ -213,11 +213,11 @@ def note_items(x: object) -> None:
 
 
 def put_object(x: object, where: PlaceInCode) -> None:
-    """Let an object go to a list whose length data decides, which has what it holds now.
+    """Let an object go to a list whose length data decides, which keeps its present attributes.
 
-    An iteration that made it wrote to it before; nobody does afterwards.
+    The iteration that made it may have written to it before; nobody writes to it afterwards.
 
-    where -- where the list gets longer, to be made item by item else
+    where -- where the list is made, item by item if an object may be written to later
     """
     trace = current()
     for y in (*x, x) if isinstance(x, tuple) else (x,):
@@ -291,7 +291,7 @@ def _moved() -> Any:
 
 
 class Item(Run):
-    """What is in a list that is an item of a list: the numbers at one place of each column."""
+    """The content of a list that is an item of a list: the numbers at one place of each column."""
 
     __slots__ = ("depth", "home", "place", "template")
 
@@ -315,7 +315,7 @@ class Item(Run):
         return len(self.template)
 
     def _columns(self, k: SupportsIndex) -> list[Any]:
-        """Return the columns for what is at one place."""
+        """Return the columns of the content at index k; `IndexError` where there is none."""
         k = k.__index__()
         if not -len(self.template) <= k < len(self.template):
             raise IndexError("list index out of range")
@@ -329,7 +329,7 @@ class Item(Run):
         return map_content(lambda _: next(columns).item(place), self.template[k.__index__()])
 
     def columns_to_write(self, k: SupportsIndex) -> list[Any]:
-        """Return the columns for what is at a place that is about to be written to."""
+        """Return the columns of the content at index k, and note that it is written to."""
         columns = self._columns(k)
         self.home.note_write()
         return columns
@@ -339,17 +339,17 @@ class Item(Run):
         return [self.item(k) for k in range(len(self.template))]
 
     def array(self) -> Tracer:
-        """Return an array of what the list has."""
+        """Return an array of the items of the list."""
         return FUNCTIONS[np.array](self.spread())  # type: ignore[no-any-return]
 
     def give_up(self, why: str) -> NoReturn:
-        """Refuse what there is no code for."""
+        """Refuse an operation without code for it."""
         raise refuse(f"{why}, of a list that is an item of one whose length data decides, cannot "
                      "be captured", "Copy it first: list(item)")
 
 
 class Gone(Item):
-    """What is in a list that is an item of a list if a branch was taken."""
+    """The content of a list that is an item of a list if a branch was taken: its use is refused."""
 
     __slots__ = ()
 
@@ -387,7 +387,7 @@ class Rows(Run):
         return note_made(made) if type(made) is list else made
 
     def reference(self, k: object) -> list[Any]:
-        """Return an item that is a list: it has what is in the columns, whenever it is read."""
+        """Return an item that is a list, which reads the columns whenever it is read."""
         if self.home.container is None:
             self.give_up("an item of a list of lists")
         return [Item(self.home, point_index(k, self.count, 0), self.template, self.where)]

@@ -1,7 +1,7 @@
 """Lists that get longer at one place in the code: a loop or branch learns of all of them at once.
 
 A region that learns of one list is traced again from its beginning; of lists that are changed side
-by side, those of a pool or the stacks of a recursion, it would learn one after another.
+by side, the lists of a pool or the stacks of a recursion, it would learn one after another.
 """
 
 from __future__ import annotations
