@@ -1,4 +1,4 @@
-"""The attributes that an object has of its own: those in its dict, and in slots."""
+"""The attributes that an object has of its own: in its dict and in slots."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["all_attributes_of", "own_entries", "own_names"]
 
 
 def all_attributes_of(x: object) -> dict[str, Any] | None:
-    """Return the attributes of an object; None for what has none."""
+    """Return the attributes of an object in slots and dict; None if its class has neither."""
     found: dict[str, Any] = {}
     slots = list(_slots(type(x)))
     for name in slots:
@@ -32,7 +32,7 @@ def own_names(x: object) -> dict[str, Any]:
 
 
 def own_entries(x: object) -> Mapping[str, Any]:
-    """Return the same of an object, or what a class itself has, past any code of a user's."""
+    """Return the `__dict__` of an object or class, read without running any code of a user's."""
     found: Mapping[str, Any] = type.__getattribute__(x, "__dict__") if isinstance(x, type) else (
         own_names(x))
     return found

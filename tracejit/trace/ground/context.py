@@ -30,7 +30,7 @@ __all__ = ["CAPTURES", "Cell", "Frame", "Place", "SizeGuard", "Trace", "active",
 
 
 class Cell:
-    """Storage: what an array's handles share. Writing replaces its value."""
+    """The storage that an array's handles share. Writing replaces its value."""
 
     depth: int
     first: Value
@@ -48,9 +48,9 @@ class Cell:
         self.value = self.first = value
         self.depth = depth
         self.handed_on = False
-        """Whether a loop or branch made it of what it may be: an array that has another cell."""
+        """Whether a loop or branch made it to stand for an array that has another cell."""
         self.is_array = not value.is_log and bool(value.aval.shape)
-        """Whether it is NumPy's array, which may have no axes, and not a scalar."""
+        """Whether it is a NumPy array, possibly without axes, and not a scalar."""
         self.may_be_number = False
         """Whether data decides if it is an array without axes, or a number."""
         self.layout: Any = None
@@ -61,15 +61,15 @@ class Cell:
         self.choices: list[Any] = []
         """Weak references to the cells for which this one may be the source."""
         self.unless: tuple[Cell, Callable[[], bool]] | None = None
-        """One of the sources, and what decides that it is none: asked before a write."""
+        """A source, and a test before a write of whether it is none after all."""
         self.origins: weakref.WeakSet[Cell] = weakref.WeakSet()
-        """What iterations of enclosing loops began with, of which this one may be one."""
+        """The cells with which iterations of loops around began, if this one may be one of them."""
         self.touched = False
-        """Whether something was written to of which this one is an origin."""
+        """Whether a cell of which this one is an origin was written to."""
         self.rows_of: Any = None
-        """Where the list is made of which this stores the items, if they are arrays."""
+        """The place in the code of the list whose items, arrays, this cell stores."""
         self.viewed_by: Any = None
-        """Where a list is made of which the items are views of this."""
+        """The place in the code of a list whose items are views of this cell."""
         self.constant: str | None = None
         """Why writing to this cell is refused."""
         self.stale: str | None = None
@@ -77,11 +77,11 @@ class Cell:
 
     @property
     def is_changed(self) -> bool:
-        """Return whether something else was written to it than what it held at first."""
+        """Return whether it holds another value than at first."""
         return self.holds_other_than(self.first)
 
     def holds_other_than(self, value: Value) -> bool:
-        """Return whether it holds another value, whatever names values have."""
+        """Return whether it holds another value, names of values left aside."""
         without_name = current().without_name
         return without_name(self.value) is not without_name(value)
 
@@ -102,7 +102,7 @@ class Cell:
     def stands_for(self, cells: Iterable[Cell], apart: Iterable[Cell] = ()) -> None:
         """Note that data decides which of some cells this one is.
 
-        What may be one of them too may be the same as this one, but for those that are `apart`.
+        A cell that may also be one of them may be this one, unless it is in `apart`.
         """
         found = {c for cell in cells for c in (cell, *(ref() for ref in cell.sources)) if c}
         found.discard(self)
@@ -126,7 +126,7 @@ class Cell:
         yield from (c for ref in self.sources if (c := ref()) is not None)
 
     def touch(self) -> None:
-        """Note a write for the loops around, which began with what this cell may be."""
+        """Note a write for the loops around, which began with cells that this one may be."""
         for origin in self.behind():
             origin.touched = True
 
@@ -158,7 +158,7 @@ class Cell:
         self.refuse_stale()
 
     def refuse_stale(self) -> None:
-        """Refuse to read this cell after a write to what it may be."""
+        """Refuse to read this cell after a write to a cell that it may be."""
         if self.stale is not None:
             raise refuse("reading an array of which data decides which array it is, after one that "
                          f"it may be was written to at {self.stale}",
@@ -166,7 +166,7 @@ class Cell:
 
 
 class Place(Protocol):
-    """Something that a region may change: a name, a cell, an item of a container."""
+    """A place that a region may change: a name, a cell, an item of a container."""
 
     @property
     def key(self) -> object:
@@ -194,9 +194,9 @@ class Frame:
     created: dict[int, Any] = field(default_factory=dict)
     """Containers made inside the region, which it may change at will."""
     stand_ins: list[Any] = field(default_factory=list)
-    """The lists and dicts that stand for those with which an iteration of a loop begins."""
+    """The lists and dicts that stand for the containers with which an iteration begins."""
     taken_in: list[tuple[list[Any], list[Any], list[Any]]] = field(default_factory=list)
-    """Lists that a branch puts into lists, with what they have in the other one and after both."""
+    """Lists that a branch puts into lists; their items in the other branch, and after both."""
     contents: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     """In a trial run: containers that it changed, with copies to put back."""
     read: set[Cell] = field(default_factory=set)
@@ -214,7 +214,7 @@ class Frame:
     growing: set[int] = field(default_factory=set)
     """The lists of which it carries the storage, as they get longer by as much each time."""
     rewritten: set[tuple[int, np.dtype]] = field(default_factory=set)
-    """Axes and dtypes of arrays that are written to in it, and may be those of other cells."""
+    """Ranks and dtypes of arrays that are written to in it and may be arrays of other cells."""
     by_data: bool = False
     """Whether data decides if it runs, of a branch, or how often, of a loop."""
     index: Value | None = None
@@ -222,7 +222,7 @@ class Frame:
     indexed: list[Any] = field(default_factory=list)
     """The lists that are indexed by a number of such a loop, in case they get longer in it."""
     tags: dict[Value, frozenset[int]] = field(default_factory=dict)
-    """What is known in it of the tags of choices (`choices.py`)."""
+    """The numbers that tags of choices may have in it (`choices.py`)."""
     left_by_errors: bool = False
     """Whether it is a loop that an error may end which a `try` around it catches."""
     begun: list[Any] = field(default_factory=list)
@@ -249,11 +249,11 @@ class Trace:
 
     builder: Builder = field(default_factory=lambda: Builder(find_site))
     names: bool = False
-    """Whether what users can name are values of their own, equal ones too (`identities.py`)."""
+    """Whether results that users can name are values of their own (`identities.py`)."""
     unnamed: dict[Value, Value] = field(default_factory=dict)
-    """What values with names are otherwise."""
+    """The value without a name, by the value with one."""
     renamed: dict[Value, Value] = field(default_factory=dict)
-    """What values were, to which a tape has given another identity."""
+    """The value before a tape gave it another identity, by the value since then."""
     tapes: list[Any] = field(default_factory=list)
     """All tapes of this capture."""
     restarts: bool = False
@@ -284,11 +284,11 @@ class Trace:
     undecided: bool = False
     """Whether a view was not told from a copy for that."""
     laid_out: list[tuple[Cell, Cell, frozenset[int]]] = field(default_factory=list)
-    """Cells whose layout decided what a reshape is, with the results' and the inputs asked."""
+    """The reshapes that a layout decided: cell, cell of the result, numbers of the inputs."""
     composing: int = 0
-    """How many captures of functions are running, which are written with others."""
+    """How many captures of functions are running that are made of other captures."""
     memory: Any = field(default_factory=lambda: ABOVE.Memory({}))
-    """What is known of the memory of the inputs."""
+    """The facts about the inputs' memory."""
     joined: list[Any] = field(default_factory=list)
     """The lists and dicts that may be others, depending on data."""
     opened_records: dict[int, Any] = field(default_factory=dict)
@@ -322,7 +322,7 @@ class Trace:
     changed_lists: dict[int, Any] = field(default_factory=dict)
     """The lists that were changed in place, by their ids."""
     chosen_lists: dict[int, Any] = field(default_factory=dict)
-    """The lists of which data decides which of others they are, by their ids."""
+    """The lists of which data decides which other lists they are, by their ids."""
     in_lists: set[tuple[int, np.dtype]] = field(default_factory=set)
     """How many axes arrays with names have that are in lists whose length data decides."""
     walked: list[Any] = field(default_factory=list)
@@ -336,13 +336,13 @@ class Trace:
     keyed: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     """The deques, sets and dicts that captured code made, by their ids, and where."""
     used_keyed: set[Any] = field(default_factory=set)
-    """Where those of them are made that are looked at or changed."""
+    """The places in the code of such containers that are read or changed."""
     keyed_by_data: set[Any] = field(default_factory=set)
-    """Where those are made of which data decides what they hold (`stand_ins.py`)."""
+    """The places in the code of such containers whose content data decides (`stand_ins.py`)."""
     made_lists: dict[int, tuple[list[Any], int, Any]] = field(default_factory=dict)
     """The lists that captured code made, by their ids: with how many items, and where."""
     put_lists: dict[int, Any] = field(default_factory=dict)
-    """Where those were made that went into other containers with all their items."""
+    """The places in the code of such lists that went into containers with all their items."""
     nested: set[Any] = field(default_factory=set)
     """Where lists are made that are in other containers and get longer (`references.py`)."""
     pooled: dict[Any, Any] = field(default_factory=dict)
@@ -354,7 +354,7 @@ class Trace:
     pools: dict[Any, Any] = field(default_factory=dict)
     """The pools, by the place that stands for all of theirs and the region around."""
     pool_facts: PoolFacts = field(default_factory=PoolFacts)
-    """What attempts before this one have found out about pools."""
+    """The facts about pools that earlier attempts have found out."""
     gone_through: set[type] = field(default_factory=set)
     """The classes of objects that loops over lists go through one by one."""
     written_out: int = 0
@@ -370,29 +370,29 @@ class Trace:
     notes: list[object] = field(default_factory=list)
     captured: Any = None
     unseen: dict[str, None] = field(default_factory=dict)
-    """What ran, or was read, that no guard sees: the program holds for one call."""
+    """The code and state that no guard sees: the program holds for one call."""
     outside: list[tuple[Any, tuple[Any, ...]]] = field(default_factory=list)
     """The functions that are not captured and run just now, with their operands."""
     asked: list[tuple[int, Refusal]] = field(default_factory=list)
-    """What code of libraries was refused, and in how many such calls: it may have caught it."""
+    """Refusals that a library's code may have caught, each with the number of calls open."""
     chooses: bool = False
     """Whether there is a choice (`choices.py`) anywhere."""
     meanings: dict[Value, list[tuple[Any, ...]]] = field(default_factory=dict)
-    """What traced truths say of the tags of choices."""
+    """By traced truth, its consequences for the tags of choices."""
     tags: dict[Value, frozenset[int]] = field(default_factory=dict)
-    """What is known of tags outside of all regions."""
+    """The numbers that tags may have outside of all regions."""
     watchers: list[Any] = field(default_factory=list)
     """The tapes that record in this capture."""
     refused: Exception | None = None
-    """What was refused where Python may have caught it, in the `repr` of a number."""
+    """The refusal in the `repr` of a number, which Python may have caught."""
     unread: list[Any] | None = None
     """The numbers in the text that captured code is writing, if it is."""
     attempts: list[Any] = field(default_factory=list)
-    """The `try` statements around what is traced now; None where none around it can catch."""
+    """The `try` statements around the code being traced; None where none of them can catch."""
     opened: list[Any] = field(default_factory=list)
-    """What follows an operation that may raise in one, as branches that are open."""
+    """Open branches, each with the code behind an operation that may raise in a `try`."""
     handled: list[Any] = field(default_factory=list)
-    """What the handlers handle that are running."""
+    """The errors of the handlers that are running."""
     ends: list[Any] = field(default_factory=list)
     """The names that matter where the present branch, loop or body of a `try` ends."""
     shown: list[Any] | None = None
@@ -432,7 +432,7 @@ class Trace:
                 held = getattr(place, "container", None)
                 is_gone = isinstance(held, list) and getattr(place, "item", 0) >= len(held)
                 if id(held) not in frame.contents and not is_gone:
-                    place.set(before)  # an item may have no place in what a list has become
+                    place.set(before)  # a list may have become too short to have the item
             for container, copy in frame.contents.values():
                 container.clear()
                 container.update(copy) if isinstance(copy, (dict, set)) else container.extend(copy)
@@ -443,7 +443,7 @@ class Trace:
         for frame in reversed(self.frames):
             if frame.depth <= depth:
                 break
-            # a loop gave the place what an iteration begins with; around it, it has what was before
+            # the content in a loop is the start of an iteration; around the loop it is the old one
             content = frame.written.setdefault(place.key, (place, content))[1]
 
     def note(self, what: object, site: Site | None = None) -> None:
@@ -571,9 +571,9 @@ def active(trace: Trace) -> Iterator[Trace]:
 
 
 def refuse_outside(what: str, remedy: str) -> Refusal:
-    """Return the refusal of what code that is not captured asks of a traced value, by its name.
+    """Return the refusal of a request that uncaptured code makes of a traced value, by its name.
 
-    what, remedy -- what is refused where no such code runs
+    what, remedy -- the text of the refusal if no uncaptured code is running
     """
     outside = current().outside if is_tracing() else []
     if not outside or not is_of_library(outside[-1][0]):
@@ -590,12 +590,12 @@ def refuse_outside(what: str, remedy: str) -> Refusal:
 
 
 def refuse(what: str, remedy: str) -> Refusal:
-    """Return the refusal of a construct, to be raised: the user's line, what, and a remedy."""
+    """Return the refusal, to be raised, of a construct `what` at the user's line."""
     return refuse_at(find_site(), what, remedy)
 
 
 def refuse_at(site: Site | None, what: str, remedy: str) -> Refusal:
-    """Return the refusal of what was done at a site, to be raised."""
+    """Return the refusal, to be raised, of a construct `what` at a site."""
     return Refusal(f"{describe_line(site)}: {what}. {remedy}")
 
 

@@ -41,7 +41,7 @@ class Handed:
     call   -- which call it is, the same in every attempt of a capture
     leaves -- its arguments
     names  -- how messages name them
-    chosen -- the arguments of which the one that stands for others is to be, if there are any
+    chosen -- the leaves that are preferred to stand for others that are one array with them
     axes   -- the axis along which each is mapped over
     """
 
@@ -49,7 +49,7 @@ class Handed:
                  chosen: Sequence[int] = (), axes: Sequence[int | None] | None = None) -> None:
         self.call, self.leaves, self.names, self.axes = call, leaves, names, axes
         self.copies: dict[int, Any] = {}
-        """What stands for an array to the function, by the number of the leaf."""
+        """The handle that the function gets in place of an array, by the number of the leaf."""
         self.heads: dict[int, int] = {}
         """The leaves for which the copy of another stands, with the other's number."""
         one = current().one_copies
@@ -85,9 +85,9 @@ class Handed:
         return found
 
     def settle(self, read: Container[Cell] = (), chosen: Container[int] = ()) -> None:
-        """Settle the writes to copies against what the function can see of the arrays themselves.
+        """Settle the writes to copies: no other copy or read cell may be the array that was copied.
 
-        read   -- the cells from around that it read
+        read   -- the cells from around that the function read
         chosen -- the leaves whose copies another call of this key settles with one another
 
         Raises `NeedOneCopy` where two are one array, `Refusal` where they share a part of one.

@@ -1,4 +1,4 @@
-"""The things on which a program came to depend while it was captured, besides guards."""
+"""The functions and calls on which a program came to depend in its capture, besides guards."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _COLLECTING = _Collecting()
 
 @contextmanager
 def collecting() -> Iterator[Dependencies]:
-    """Collect what is noted inside a `with` block."""
+    """Yield the dependencies that are noted inside a `with` block."""
     found = Dependencies()
     _COLLECTING.open.append(found)
     try:
@@ -66,7 +66,7 @@ def note_impure(text: str) -> None:
 
 
 def note_unseen(text: str) -> None:
-    """Note that something was read that no guard sees: the program holds for one call."""
+    """Note a read that no guard sees: the program holds for one call."""
     for found in _COLLECTING.open:
         found.impure[text] = None
         found.unseen[text] = None

@@ -25,7 +25,7 @@ UFUNCS: dict[Any, Op] = {}
 """From a ufunc to its elementwise op."""
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
-"""From a function that users call to the one that captures it."""
+"""From a function that users call to its capture."""
 
 CREATES: set[Any] = set()
 """The functions that are captured even where no operand is traced: they make arrays to write to."""
@@ -39,7 +39,7 @@ OBJECTS: dict[str, dict[str, Callable[..., Any]]] = {}
 
 
 def calling_back(capture: Callable[..., object]) -> Callable[..., Any]:
-    """Mark a capture of what calls a user's function, which may read traced values by itself."""
+    """Mark the capture of a function that calls a user's, which may read traced values itself."""
     vars(capture)["calls_back"] = True
     return capture
 
@@ -79,7 +79,7 @@ def foreign_capture(fn: Any) -> Callable[..., Any] | None:
 
 
 def _is_scipys(fn: object) -> bool:
-    """Return whether SciPy made what stands in one of its modules."""
+    """Return whether a content of one of SciPy's modules is of SciPy's own making."""
     if isinstance(fn, np.ufunc):  # `np.frompyfunc` makes those of objects
         return any("O" not in kinds for kinds in fn.types)
     if isinstance(fn, FunctionType):
@@ -101,7 +101,7 @@ def distribution_of(x: object) -> str | None:
 
 
 INDEXED: dict[Any, Callable[[Any], Any]] = {}
-"""What is indexed to make arrays, `np.r_` and `np.c_`, with what captures that."""
+"""The captures of objects that are indexed to make arrays, `np.r_` and `np.c_`."""
 
 METHODS: dict[str, Callable[..., Any]] = {}
 """From the name of an array method to the function that captures it, the array first."""
@@ -138,7 +138,7 @@ def _of_present_values(capture: Callable[..., object]) -> Callable[..., Any]:
 def _composed(capture: Callable[..., Any], function: object) -> Callable[..., Any]:
     """Return a capture during which ufuncs do not say how their results lie in memory.
 
-    What NumPy returns is a view of an argument or memory of its own, and no view of anything else.
+    The result of a NumPy function is a view of an argument, or in memory of its own.
     """
     makes_arrays = (getattr(function, "__module__", None) or "").startswith(("numpy", "scipy"))
 
@@ -190,7 +190,7 @@ class Frozen:
         self.__dict__.update(_made_of=(distribution, name, args, kwargs))
 
     def __getattr__(self, method: str) -> Any:
-        """Return a method: captured, where it is one of those; SciPy's for any other."""
+        """Return the capture of a method, or SciPy's own method where there is no capture."""
         distribution, name, args, kwargs = self.__dict__["_made_of"]
         if method not in DISTRIBUTIONS[name]:
             return getattr(distribution(*args, **kwargs), method)

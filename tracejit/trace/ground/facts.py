@@ -20,7 +20,7 @@ __all__ = ["Arrangement", "Fact", "arrangement_of", "copies_of", "holds_all"]
 
 Arrangement = tuple[tuple[int, ...], tuple[int, ...], bool] | None
 """How an array lies in memory: None in C order without gaps, else its axes from the longest stride
-to the shortest, those of stride 0, and whether there are no gaps."""
+to the shortest, its axes of stride 0, and whether it has no gaps."""
 
 
 TIED: Arrangement = ((), (), False)
@@ -109,7 +109,7 @@ _FOUND: dict[str, Callable[..., Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something that is so of the inputs of a program, by their numbers."""
+    """A property of one or two inputs of a program, by their numbers, and its value."""
 
     kind: str
     inputs: tuple[int, ...]
@@ -121,12 +121,12 @@ class Fact:
         return Fact(kind, tuple(numbers), _FOUND[kind](*contents))
 
     def holds(self, values: Sequence[object]) -> bool:
-        """Return whether it is so of a call's inputs."""
+        """Return whether a call's inputs have it."""
         return bool(_FOUND[self.kind](*[values[k] for k in self.inputs]) == self.truth)
 
 
 def holds_all(facts: Sequence[Fact], values: Sequence[object]) -> bool:
-    """Return whether all facts are so of a call's inputs."""
+    """Return whether all facts hold for a call's inputs."""
     return all(f.holds(values) for f in facts)
 
 

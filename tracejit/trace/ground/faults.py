@@ -1,7 +1,7 @@
 """Whose fault an exception is: errors that no program should meet say that they are tracejit's.
 
-An exception that Python or NumPy would raise for the user's program passes unchanged. What is left
-came from inside: it is known by where it was raised, and by names that users never wrote.
+An exception that Python or NumPy would raise for the user's program passes unchanged. All others
+come from inside: they are told by the line that raised them, and by names that users never wrote.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file
 INNER = tuple(os.path.abspath(os.path.join(PACKAGE, part)) + os.sep for part in (
     "autodiff", "passes", "codegen", "artifacts", "transforms", "ir",
     os.path.join(os.pardir, "codegen")))
-"""Where nothing carries out what the user wrote: whatever is raised by accident is a fault."""
+"""Folders whose code carries out no user's code: any accidental exception there is a fault."""
 PYTHONS = (ArithmeticError, ImportError, LookupError, AttributeError, MemoryError, NameError,
            OSError, RuntimeError, StopIteration, SyntaxError, TypeError, ValueError)
-"""What captured code raises as Python and NumPy would, in the hooks that carry it out."""
+"""The exceptions that hooks raise, as Python and NumPy would, for captured code."""
 CALL_OF_USERS = "return fn(*args, **kwargs)"
-"""The line at which a capture calls what it does not capture: what that raises is the user's."""
+"""The line at which a capture calls uncaptured functions: their exceptions are the user's."""
 OPERATIONS = (CALL_OF_USERS, "result = plain(a, b)", "return plain(a, b)")
-"""The lines at which Python itself carries out what the user wrote."""
+"""The lines at which Python itself carries out the user's operations."""
 NAMES = re.compile(r"\b(Tracer|Merged|SymInt|TracedIterable|Expr|Slot|MaybeUnset|Poison|Choice|"
                    r"Views|Rows|Stored|Grown|Run|Mixed)\b")
-"""Classes that users' programs do not have: what names them is no error of Python's."""
+"""Classes that users' programs do not have: an error that names one is not Python's."""
 
 
 def fault_of_ours(error: Exception, function: str) -> Exception | None:
@@ -61,7 +61,7 @@ def _last(error: BaseException) -> TracebackType | None:
 
 
 def _is_pythons(error: Exception) -> bool:
-    """Whether an operation of Python's, in the user's own code, met what stands for a value."""
+    """Whether Python raised a `TypeError` in the user's own code because it met a tracer."""
     traceback = _last(error)
     if type(error) is not TypeError or traceback is None or not NAMES.search(str(error)):
         return False
@@ -94,7 +94,7 @@ def _is_part(function: str) -> bool:
 
 
 def is_ours(error: Exception) -> bool:
-    """Return whether no program of a user's, but a defect of tracejit raised an error."""
+    """Return whether a defect of tracejit raised an error, and not a user's program."""
     traceback = _last(error)
     if traceback is None:
         return False
@@ -113,7 +113,7 @@ def is_ours(error: Exception) -> bool:
 
 
 def _users_line(traceback: TracebackType | None) -> str:
-    """Return where in the user's code it was, ", at file:line", as far as that is known."""
+    """Return the innermost user's line of a traceback as ", at file:line"; "" if it has none."""
     from tracejit.ir.cells import line_name
     from tracejit.trace.ground.source import is_user_code
 

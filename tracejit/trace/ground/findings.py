@@ -28,19 +28,19 @@ from tracejit.trace.ground.source import describe_line
 __all__ = ["Findings", "Pins"]
 
 Pins = dict[tuple[Any, Any], tuple[int, str]]
-"""What had to be fixed: (leaf key, axis or None for an int itself), its number and the reason."""
+"""By (leaf key, axis or None for an int itself): the number that was fixed, and the reason."""
 
 
 @dataclass(slots=True, eq=False)
 class Findings:
-    """The sizes, lists, functions and containers of which earlier attempts have found out more.
+    """The facts about sizes, lists, functions and containers that earlier attempts have found out.
 
     leasts  -- sizes that are taken as no less than a number
     united  -- arguments that are one array with an earlier one, which stands for both
     no_loop -- why a function that calls itself is not captured as a loop
-    refused -- what was refused before containers were filled by data
+    refused -- the refusal before containers were filled by data
 
-    The other fields are those of a `Trace`.
+    The other fields are as in a `Trace`.
     """
 
     pins: Pins = field(default_factory=dict)

@@ -21,7 +21,7 @@ __all__ = ["checking_keywords"]
 HARMLESS = frozenset({
     "order", "subok", "like", "device", "optimize", "kind", "stable", "overwrite_input",
     "overwrite_a", "overwrite_b", "overwrite_ab"})
-"""What changes memory layout or speed, and never a result."""
+"""The arguments that change memory layout or speed, and never a result."""
 
 
 def checking_keywords(capture: Callable[..., object], captured: object,
@@ -61,7 +61,7 @@ _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_
 
 def _common_places(captured: object, method: str | None,
                    parameters: Mapping[str, inspect.Parameter]) -> int:
-    """Return how many arguments by place are the same ones of a capture and of what it captures."""
+    """Return how many leading parameters a capture shares, by place, with its function."""
     own = [p.name for p in parameters.values() if p.kind in _BY_PLACE]
     function = captured if method is None else getattr(np.ndarray, method)
     names = [p.name for p in _parameters(function).values() if p.kind in _BY_PLACE]
@@ -73,7 +73,7 @@ def _common_places(captured: object, method: str | None,
 
 def _named(captured: object, method: str | None, args: tuple[object, ...], first: int,
            kwargs: dict[str, object]) -> dict[str, Any]:
-    """Return keyword arguments, and with them those by place for which a capture has no place."""
+    """Return keyword arguments with the positional arguments from `first` on added by name."""
     function = captured if method is None else getattr(np.ndarray, method)
     names = [p.name for p in _parameters(function).values() if p.kind in _BY_PLACE][first:]
     if len(args) > len(names):
@@ -101,7 +101,7 @@ def _require_known(captured: object, kwargs: dict[str, object], method: str | No
 
 
 def _require_default(captured: object, name: str, x: object) -> None:
-    """Refuse a keyword argument unless it is what the function takes without it."""
+    """Refuse a keyword argument unless it equals the parameter's default."""
     label = _label(captured)
     _require_known(captured, {name: x})
     parameters = _parameters(captured)

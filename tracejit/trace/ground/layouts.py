@@ -1,10 +1,10 @@
-"""How NumPy lays an array out in memory, on which it rests whether a reshape is a view or a copy.
+"""How NumPy lays an array out in memory, which decides whether a reshape is a view or a copy.
 
 Values of the graph have no layout; cells have. A cell's layout is a *rule* (`Cell.layout`), which
 is followed when somebody asks: an input lies as it does in the call (`memory.py` notes the fact),
-the result of a ufunc as NumPy's iterator orders axes, a copy as what it is a copy of. Of anything
-else it is known that it lies in C order if all that it was made from does. Where nothing is known,
-a copy is made that may be the array (`Cell.stands_for`); if a program is refused for that, its
+the result of a ufunc as NumPy's iterator orders axes, a copy as its original. Any other array
+lies in C order if all arrays that it was made from do, else nothing is known. Where nothing is
+known, a copy is made that may be the array (`Cell.stands_for`); if a program is refused for it, its
 capture begins again and compares sizes (`decides_layouts`).
 """
 
@@ -44,12 +44,12 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How an array lies; `inputs` are those of the graph on whose layouts that rests."""
+    """How an array lies; `inputs` are the numbers of the graph's inputs that decide it."""
 
     axes: tuple[Axis, ...]
     inputs: frozenset[int] = frozenset()
     has_gaps: bool = False
-    """Whether it is known to have some, however far apart neighbours are."""
+    """Whether it is known to have gaps, with strides known or not."""
 
 
 class Unknown(Exception):
@@ -57,7 +57,7 @@ class Unknown(Exception):
 
 
 def lay_out(result: Any, order: str | None, like: Any = None) -> Any:
-    """Note that something is an array, and its order of axes; "K" and "A" are another one's."""
+    """Note that a result is an array in an order of axes; "K" and "A" take the order of `like`."""
     result.cell.is_array = True
     if len(result.dims) > 1:
         if order in ("C", "F"):
@@ -87,7 +87,7 @@ class Dense:
 
 
 COPY = Dense("C")
-"""The layout of what a reshape copies, views of which NumPy returns."""
+"""The layout of the copy that a reshape makes, of which NumPy returns a view."""
 
 
 class _NotKnown:
@@ -139,7 +139,7 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True)
 class _Like:
-    """New memory in the order of another array's axes: what NumPy's order "K" or "A" means."""
+    """New memory in the order of another array's axes, as NumPy's order "K" or "A" asks."""
 
     rule: Any
     shape: tuple[Dim, ...]
@@ -162,7 +162,7 @@ class _Like:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """The layout of anything else: in C order if all that it is made from lies so."""
+    """The layout of any other value: in C order if all values that it is made from lie so."""
 
     value: Value
     may_permute = False
@@ -231,7 +231,7 @@ class _Stretched:
 
 
 def joined(result: Any, operands: Sequence[Any]) -> Any:
-    """Note that something is what a ufunc makes of operands; return it."""
+    """Note that a ufunc makes a result of operands, which decide its layout; return it."""
     if len(result.dims) > 1:
         result.cell.layout = _JoinedLayouts(tuple([(rule_of(x), x.aval.shape) for x in operands
                                             if hasattr(x, "cell")]))
@@ -280,7 +280,7 @@ def _arrays_in(x: object) -> Iterator[Any]:
 
 
 def _require_c_order(found: Layout) -> frozenset[int]:
-    """Return the inputs on which it rests that axes lie in C order; raise if they do not."""
+    """Return the inputs that decide a layout in C order; raise `Unknown` for any other layout."""
     if _sorted(found.axes) != tuple(range(len(found.axes))) or any(
             a.rank is None and _size(a.size) != 1 for a in found.axes):
         raise Unknown
@@ -288,13 +288,13 @@ def _require_c_order(found: Layout) -> frozenset[int]:
 
 
 def stretched(result: Any, source: Any) -> Any:
-    """Note that something is an array broadcast, as a view of it is; return it."""
+    """Note that a result is the broadcast view of an array `source`; return it."""
     result.cell.layout = _Stretched(rule_of(source), source.aval.shape)
     return result
 
 
 def rule_of(x: Any) -> Any:
-    """Return the rule by which what a handle shows lies in memory."""
+    """Return the rule by which the elements that a handle shows lie in memory."""
     rule = x.cell.layout or _Made(x.cell.first)
     return _Seen(rule, x.cell.value.aval.shape, x.steps) if x.steps else rule
 
@@ -328,7 +328,7 @@ def _in_c_order(value: Value) -> frozenset[int]:
 
 
 def _sources(eqn: Eqn) -> Iterator[tuple[Value, tuple[Atom, ...] | None]]:
-    """Yield the results of an equation and of its regions, each with what decides its order."""
+    """Yield the results of an equation and its regions, each with the atoms deciding its order."""
     sources = (*eqn.inputs, *(v for r in eqn.regions for v in r.outputs))
     for v in eqn.outputs:
         yield v, None if eqn.op.permutes else sources
@@ -360,7 +360,7 @@ def _sorted(axes: Sequence[Axis]) -> tuple[int, ...]:
 
 
 def layout_of(x: Any, asked: set[int]) -> Layout:
-    """Return how what a handle shows lies in memory; note the inputs on whose layouts it rests."""
+    """Return the layout of the elements that a handle shows; add the inputs that decide it."""
     found: Layout = rule_of(x).layout(x.aval.shape)
     asked |= found.inputs
     return found

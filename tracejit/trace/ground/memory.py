@@ -1,4 +1,4 @@
-"""The memory of a capture's inputs: which facts about it the program rests on, and the refusals.
+"""The memory of a capture's inputs: the facts about it that the program needs, and the refusals.
 
 The only place where a capture asks how arguments and captured arrays lie, whether they share memory
 and which are one object. An answer is noted as a `Fact` where the program depends on it.
@@ -24,7 +24,7 @@ from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.upward import above
 
 _READ_ONLY = "assignment destination is read-only"
-"""What NumPy says of a write to such an array."""
+"""NumPy's message for a write to a read-only array."""
 
 __all__ = ["Memory", "NeedOneArray"]
 
@@ -42,7 +42,7 @@ class NeedOneArray(Restart):
 
 @dataclass(eq=False, slots=True)
 class _Input:
-    """An array among the graph's inputs, and what stands for it.
+    """An array among the graph's inputs, and the cell that stands for it.
 
     number  -- among the inputs
     content -- the array; None where the capture is made for a spec
@@ -58,18 +58,18 @@ class _Input:
 
 @above
 class Memory:
-    """The facts about the memory of a capture's inputs: those that it asked for."""
+    """The facts about its inputs' memory that a capture has asked for."""
 
     def __init__(self, united: dict[int, int], writes_back: bool = False) -> None:
         self.inputs: dict[int, _Input] = {}
         self.writes_back = writes_back
-        """Whether the caller sees what the function writes to its arguments."""
+        """Whether the caller sees the function's writes to its arguments."""
         self.united = united
         """The arguments that are one array with an earlier one, by their numbers."""
         self.facts: dict[Fact, str] = {}
-        """What the program rests on, with what to tell of it; what is so of most arrays is not."""
+        """The facts that calls have to share, each with its line for `.why()`, "" for no line."""
         self.handles: dict[int, tuple[ref[Any], int]] = {}
-        """By the id of what stands for an input: that, and the number of the input."""
+        """By the id of an input's tracer: the tracer, and the number of the input."""
         self.cells: WeakKeyDictionary[Cell, int] = WeakKeyDictionary()
         """The number of the input whose elements a cell began with."""
         self.values: dict[Value, Any] = {}
@@ -77,7 +77,7 @@ class Memory:
         self.writes: WeakKeyDictionary[Cell, Site | None] = WeakKeyDictionary()
         """Where a cell was first written to."""
         self.sources: WeakKeyDictionary[Cell, Source] = WeakKeyDictionary()
-        """What the copies that transforms hand on are copies of."""
+        """The original of each copy that a transform hands on, by the copy's cell."""
         self.seen: dict[tuple[int, int], Site | None] = {}
         """Pairs of inputs: a copy of one was written to, where the other could be seen."""
 
@@ -89,14 +89,14 @@ class Memory:
         self.cells.setdefault(tracer.cell, number)
 
     def is_of_caller(self, cell: Cell) -> bool:
-        """Return whether the caller sees, when the function has ended, what a cell holds."""
+        """Return whether the caller sees the final content of a cell, as an argument's."""
         return self.writes_back and any(x.is_argument and x.cell is cell
                                         for x in self.inputs.values())
 
     # --- layout ---------------------------------------------------------------------------------
 
     def arrangement(self, number: int) -> Arrangement:
-        """Return how an input lies in memory; what rests on that says `rest_on_layouts`."""
+        """Return how an input lies in memory; whoever depends on it calls `rest_on_layouts`."""
         return arrangement_of(self.inputs[number].content)
 
     def rest_on_layouts(self, numbers: Iterable[int]) -> None:
@@ -111,9 +111,9 @@ class Memory:
     # --- writes ---------------------------------------------------------------------------------
 
     def begin_as(self, tracer: Any, origin: Any, value: Value | None = None) -> None:
-        """Note that a function gets a copy of an array, which is to it the array itself.
+        """Note that a function gets a copy of an array in place of the array itself.
 
-        It is one that is differentiated, or called for an element, inside another one.
+        The function is differentiated, or called for an element, inside another one.
 
         value -- the input of a region that it begins with
         """
@@ -184,7 +184,7 @@ class Memory:
                                 "Let it work on a copy: x = x.copy()")
 
     def _ask(self, kind: str, *numbers: int) -> Any:
-        """Return the facts about inputs in this call; of specs, those that hold for most arrays."""
+        """Return the value of a fact in this call; for specs, its value for most arrays."""
         contents = [self.inputs[k].content for k in numbers]
         if any(x is None for x in contents):
             return kind == "writeable"
@@ -220,7 +220,7 @@ class Memory:
                     self._settle_pair(written.number, k, site)
 
     def _can_be_written(self, number: int, site: Site | None) -> bool:
-        """Note whether it can be; refuse an array of which one write is seen in several places."""
+        """Note whether an input can be written to; refuse one with two elements at one place."""
         self._note("writeable", (number,))
         if not self._ask("writeable", number):
             return False

@@ -19,7 +19,7 @@ _FOLDER = os.path.dirname(os.__file__) + os.sep
 
 
 def is_standard(top: str) -> bool:
-    """Return whether a module of this name is that of the standard library."""
+    """Return whether the module of this name is the standard library's."""
     if top not in sys.stdlib_module_names or top == "__main__":
         return False
     module = sys.modules.get(top)
@@ -34,7 +34,7 @@ _LIBRARIES = {"numpy", "scipy", "numba", "tracejit"}
 
 
 def is_fixed(module: str | None) -> bool:
-    """Return whether what a module holds never changes."""
+    """Return whether the content of a module never changes."""
     top = (module or "").partition(".")[0]
     return top in _LIBRARIES or (top in sys.stdlib_module_names and is_standard(top))
 
@@ -44,7 +44,7 @@ _HEAP_TYPE = 1 << 9
 
 
 def home_of_class(cls: type) -> str:
-    """Return the module in which a class was defined; "" for that of a text without a name.
+    """Return the module in which a class was defined; "" for a text without a module's name.
 
     `exec(text, {})` finds the `__name__` of `builtins`, which makes no classes while Python runs.
     """
@@ -52,12 +52,12 @@ def home_of_class(cls: type) -> str:
 
 
 def is_followed(cls: type) -> bool:
-    """Return whether what a class and its bases have may change: one of them is no library's."""
+    """Return whether the entries of a class may change: it or one of its bases is no library's."""
     return any(not is_fixed(home_of_class(base)) for base in cls.__mro__)
 
 
 def home_of(fn: FunctionType) -> str:
-    """Return the module in which a function was defined, whatever `functools.wraps` says."""
+    """Return the module in which a function was defined, past names copied by `functools.wraps`."""
     return fn.__globals__.get("__name__") or ""
 
 

@@ -1,4 +1,4 @@
-"""The facts about pools that attempts of a capture find out: classes, and what attributes hold."""
+"""The facts about pools that attempts of a capture find out: classes, contents of attributes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ __all__ = ["PoolFacts"]
 
 @dataclass(slots=True, eq=False)
 class PoolFacts:
-    """What is known of pools of lists and of objects before an attempt begins.
+    """The facts about pools of lists and of objects with which an attempt begins.
 
     classes  -- the classes whose objects are in pools
-    nullable -- the pools of which a list or attribute has None or one of the things
-    links    -- by attribute or pool of lists that has None at first: the pool of what it gets
+    nullable -- the pools of which a list or attribute has None or a thing of the pool
+    links    -- by attribute or pool of lists that has None at first: the pool of its later content
     optional -- the attributes that have None or something that is in no pool
     defaults -- the attributes that objects have from their class until they are set
     may_loop -- whether objects may be in pools for no other reason than loops that go through them

@@ -1,4 +1,4 @@
-"""The public name of a function, for messages, whatever file the function is written in."""
+"""The public name of a function, for messages, and not the private file that defines it."""
 
 from __future__ import annotations
 

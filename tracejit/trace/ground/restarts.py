@@ -43,7 +43,7 @@ class NeedLeast(NeedStatic):
 
 
 class NeedNames(Restart):
-    """Something tells values apart that are equal: see `tracejit.trace.values.identities`."""
+    """Equal values are told apart: see `tracejit.trace.values.identities`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class NeedCounting(Restart):
 
 
 class NeedPoolFact(Restart):
-    """Something has to be known of a pool from the start: `PoolFacts` says what there is."""
+    """A fact about a pool has to be known from the start: `what` is a field of `PoolFacts`."""
 
     def __init__(self, what: str, one: Hashable, other: Hashable = None) -> None:
         super().__init__(what, one, other)
@@ -107,7 +107,7 @@ class NeedOneCopy(Restart):
 
 
 class NotRepeatable(Restart):
-    """A trial run would change what cannot be put back, an iterator say."""
+    """A trial run would make a change that cannot be undone, of an iterator say."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -116,8 +116,8 @@ class NotRepeatable(Restart):
 class Unroll(Exception):
     """Internal: the loop needs its index, or what it carries, as Python values.
 
-    why     -- what needs them
-    refusal -- what to raise where only data decides how often the loop runs
+    why     -- the reason
+    refusal -- raised where only data decides how often the loop runs
     """
 
     why: str
@@ -134,10 +134,10 @@ class Grows(Unroll):
     frame     -- of the loop or branch
     container -- the list
     by_data   -- whether data decides how many items it gets
-    kinds     -- by place in the items, if those are tuples: of which its numbers are
+    kinds     -- by place in the items, if items are tuples: the kinds of its numbers
     template  -- a tuple that is like the items
     shape     -- of the items, where they are arrays
-    others    -- the same of lists that the loop or branch will have to keep besides
+    others    -- the same of further lists that the loop or branch has to carry
     """
 
     frame: Any
@@ -173,7 +173,7 @@ PlaceInCode = tuple[tuple[str, int], ...]
 class Relist(Restart):
     """A list has to be made in another way: the capture begins again.
 
-    kinds -- of which its numbers are besides; None: as a list without runs
+    kinds -- the further kinds of its numbers; None: as a list without runs
     """
 
     where: PlaceInCode

@@ -78,7 +78,7 @@ class FunctionSource:
                 self.positions.append((line, column))
 
     def site(self, line: int) -> Site:
-        """Return the site of what stands on a line."""
+        """Return the site of the statement on a line."""
         return Site(self, self.ordinals.get(line, line if self.tree is None else 0))
 
     def locate(self, statement: int) -> tuple[str, int, int]:
@@ -228,7 +228,7 @@ def is_user_code(code: CodeType) -> bool:
 def find_source(fn: FunctionType) -> FunctionSource | None:
     """Return the source of a Python function, or None where there is none to be found.
 
-    Raises `Refusal` where the source that is there is not that of the function.
+    Raises `Refusal` where the text at its place does not give the function's code.
     """
     code, file = fn.__code__, fn.__code__.co_filename
     with SYNTAX_TREES:

@@ -1,6 +1,6 @@
-"""Arrays and tables of other libraries: what to pass in their place, in a refusal.
+"""Arrays and tables of other libraries: the remedies that a refusal names for them.
 
-A data frame aligns rows by labels, a tensor records for its own autograd: none of that is NumPy's.
+A data frame aligns rows by labels, a tensor records for its own autograd: NumPy does neither.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _REMEDIES = {
     "jaxlib": "Pass np.asarray(x)", "tensorflow": "Pass x.numpy()", "dask": "Pass x.compute()",
     "modin": "Pass x.to_numpy()", "pyarrow": "Pass x.to_numpy()", "mlx": "Pass np.asarray(x)",
 }
-"""By library, what makes an array of one of its objects."""
+"""By library, the remedy that makes an array of one of its objects."""
 
 STRANGERS = frozenset(_REMEDIES)
 """These libraries, none of whose functions is followed into."""

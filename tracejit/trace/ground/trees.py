@@ -35,8 +35,8 @@ _VERIFIED: dict[str, list[str]] = {}
 def find_tree(fn: FunctionType) -> Tree | None:
     """Return the syntax tree that the code of a function was compiled from.
 
-    None where there is no text; Python 3.13 knows that of `python -c`. Raises `Refusal` where the
-    text does not give the function's code.
+    None where there is no text; Python 3.13 knows the text of `python -c`. Raises `Refusal` where
+    the text does not give the function's code.
     """
     with SYNTAX_TREES:
         lines: list[str] = []
@@ -46,7 +46,7 @@ def find_tree(fn: FunctionType) -> Tree | None:
                 _VERIFIED[fn.__code__.co_filename] = lines
                 return tree
     code = fn.__code__
-    if not lines or code.co_filename == "<string>":  # of `exec`, whatever else has that name
+    if not lines or code.co_filename == "<string>":  # of `exec`: a common name
         return None
     raise Refusal(
         f"{line_name(code.co_filename, code.co_firstlineno)}: the code of {fn.__qualname__} is not "
@@ -56,7 +56,7 @@ def find_tree(fn: FunctionType) -> Tree | None:
 
 
 def _texts(fn: FunctionType) -> Iterator[list[str]]:
-    """Yield the lines that may be those of a function: as they were last read, then as they are."""
+    """Yield the texts of a function's file, in lines: as it was last read, then as it is now."""
     file = fn.__code__.co_filename
     known = linecache.cache.get(file)
     before = known[2] if known is not None and len(known) == 4 else []
@@ -114,8 +114,8 @@ class _Parsed:
     def module_of(self, statement: int, *, imports: bool) -> ast.Module:
         """Return a module of one statement, whose functions have the code that they have here.
 
-        imports -- whether to import what the text does: a call of an attribute of a name that its
-                   module imports is compiled in another way
+        imports -- whether to import the same names as the text: a call of an attribute of a name
+                   that its module imports is compiled in another way
         """
         names = self.imported if imports else ()
         head: list[ast.stmt] = [ast.fix_missing_locations(ast.Import([ast.alias("sys", name)]))
@@ -138,7 +138,7 @@ def _imported_names(statements: Sequence[ast.AST]) -> list[str]:
 
 
 def _places(root: ast.stmt, statement: int) -> list[_FunctionPlace]:
-    """Return the functions in a statement, in an order that is that of its tree alone."""
+    """Return the functions in a statement, in an order that its tree alone decides."""
     found: list[_FunctionPlace] = []
     pending: list[tuple[ast.AST, str | None]] = [(root, None)]
     while pending:
@@ -264,7 +264,7 @@ def _transforms(fn: FunctionType) -> Iterator[Transform | None]:
 
 
 def _alone(module: ast.Module) -> None:
-    """Take each statement as a module, as IPython does with those of a cell."""
+    """Take each statement as a module, as IPython does with the statements of a cell."""
 
 
 _PYTEST = "_pytest.assertion.rewrite"
@@ -344,7 +344,7 @@ class _Mangler(ast.NodeVisitor):
         return f"{self.prefix}{name}" if private else name
 
     def generic_visit(self, node: ast.AST) -> None:
-        """Rename what a node binds or reads."""
+        """Rename the private names that a node binds or reads."""
         for field in _NAMES.get(type(node), ()):
             content = getattr(node, field)
             if isinstance(content, str):
@@ -363,7 +363,7 @@ class _Mangler(ast.NodeVisitor):
             inner.visit(s)
 
     def visit_alias(self, node: ast.alias) -> None:
-        """Bind what is imported to the private name."""
+        """Bind an imported module or object to the private name."""
         bound = self._name(node.asname or node.name)
         if bound != (node.asname or node.name):
             node.asname = bound

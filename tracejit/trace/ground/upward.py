@@ -59,7 +59,7 @@ ABOVE = Above()
 
 
 def above(made: F) -> F:
-    """Let modules below the one that defines it use a function or class."""
+    """Let modules below the defining module use a function or class, through `ABOVE`."""
     assert made.__name__ in Above.__annotations__
     setattr(ABOVE, made.__name__, made)
     return made

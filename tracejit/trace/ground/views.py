@@ -109,7 +109,7 @@ def read_view(base: Value, steps: tuple[Step, ...], emit: Emit) -> Value:
 
 def write_view(base: Value, steps: tuple[Step, ...], put: Callable[[Value, object], Value],
                emit: Emit, at: At | None) -> Value:
-    """Return the base with what a view shows put through `put(elements, at)`.
+    """Return the base with the elements that a view shows replaced by `put(elements, at)`.
 
     A trailing index is handed to `put` composed with `at`, so that writing one element of a view
     costs one element.
