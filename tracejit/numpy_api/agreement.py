@@ -43,7 +43,7 @@ def array_equal(a1: object, a2: object, equal_nan: bool = False) -> Any:
     """Return whether two arrays have one shape and the same elements."""
     try:
         a1, a2 = as_tracer(a1), as_tracer(a2)
-    except (TypeError, ValueError) as e:  # NumPy's, too, says of what is no array that it differs
+    except (TypeError, ValueError) as e:  # NumPy, too, says that an operand differs if no array
         if isinstance(e, TracejitError):
             raise
         rest_on_sizes(e)

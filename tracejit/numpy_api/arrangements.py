@@ -182,7 +182,7 @@ def partition(a: object, kth: object, axis: object = -1, kind: object = None,
 @captures(np.argpartition, method="argpartition")
 def argpartition(a: object, kth: object, axis: object = -1, kind: object = None,
                  order: object = None) -> Any:
-    """Return an order that has the k-th elements where sorting has them: that of sorting."""
+    """Return the order of sorting, which has the k-th elements at their sorted places."""
     a = as_tracer(a)
     _require_kth(a, kth, axis)
     return argsort(a, axis, None, order)
@@ -211,7 +211,7 @@ def sort_complex(a: object) -> Any:
 @captures(np.ravel_multi_index)
 def ravel_multi_index(multi_index: object, dims: Sequence[int],
                       mode: str | Sequence[str] = "raise", order: str = "C") -> Any:
-    """Return the places in the flat array of what lies at an index for each axis."""
+    """Return the flat places of elements, given by one index array for each axis."""
     parts = [multi_index[k] for k in range(len(dims))] if isinstance(
         multi_index, Tracer) else list(multi_index)  # type: ignore[call-overload]
     if len(parts) != len(dims):

@@ -1,4 +1,4 @@
-"""Attributes of arrays: those that are assigned to, `flat`, and those of the array API standard."""
+"""Attributes of arrays: assignable ones, `flat`, and attributes of the array API standard."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__: list[str] = []
 
 
 class Flat(Tracer):
-    """`x.flat`: writes go through to the array, and what is read of it is a copy."""
+    """`x.flat`: a write goes through to the array, and a read gives a copy."""
 
     __slots__ = ()
 
@@ -74,7 +74,7 @@ def _set_shape(a: Tracer, shape: object) -> None:
     """Give an array another shape in place: this handle shows it, other views stay as they are."""
     trace = current()
     made = {v for scope in trace.builder.scopes for eqn in scope.eqns for v in eqn.outputs
-            if not eqn.regions}  # what a loop or branch made may have two names, of two handles
+            if not eqn.regions}  # a result of a loop or branch may have two names, of two handles
     if a.cell.depth != trace.depth or a.cell.first not in made:
         raise refuse("assigning to the shape of an argument, or of what was made outside of this "
                      "loop or branch, or by one", "Give it another name: y = x.reshape(shape)")
@@ -99,7 +99,7 @@ def _set_part(name: str) -> Any:
 
 
 def _namespace(a: Tracer, *, api_version: object = None) -> Any:
-    """Return NumPy, whose main namespace is that of the array API standard."""
+    """Return NumPy, whose main namespace implements the array API standard."""
     any_array: Any = np.empty(0)
     return any_array.__array_namespace__(api_version=api_version)
 

@@ -71,7 +71,7 @@ def average(a: object, axis: object = None, weights: object = None, returned: bo
 
 
 def _as_wide(weights: Tracer, a: Tracer, axis: object) -> Tracer:
-    """Return weights along some axes as an array of the shape of what they weigh."""
+    """Return weights along some axes, broadcast to the shape of the array that they weigh."""
     if len(weights.dims) < len(a.dims):
         axes = axis if isinstance(axis, tuple) else (axis,)
         places = [normalize_axis(k, len(a.dims)) for k in axes]
@@ -133,7 +133,7 @@ def std(a: object, axis: object = None, dtype: npt.DTypeLike | None = None, out:
 
 @captures(np.nanmean)
 def nanmean(a: object, axis: object = None, *, keepdims: object = False) -> Any:
-    """Return the average of what is not NaN."""
+    """Return the mean of the elements that are not NaN."""
     a = as_tracer(a)
     a = a if a.dtype.kind in "fc" else cast(a, np.float64)
     kept = np.logical_not(np.isnan(a))

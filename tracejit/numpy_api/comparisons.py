@@ -57,7 +57,7 @@ def _is_number(x: object) -> bool:
 
 
 def dtype_of_int(x: object) -> np.dtype:
-    """Return an operand's dtype; of a Python int of any size, that of ints."""
+    """Return an operand's dtype; int64 for a Python int of any size."""
     return INT64 if _is_number(x) else dtype_of(x)
 
 
@@ -68,7 +68,7 @@ def _ordered(ufunc: np.ufunc, beside: int, flipped: bool, shape: object) -> Any:
 
 
 def _with_unsigned(ufunc: np.ufunc, x: object, y: object) -> Any:
-    """Compare signed integers with unsigned ones of 64 bits: those below 0 are below all."""
+    """Compare int64 with uint64: a negative integer is below every unsigned one."""
     flipped = dtype_of_int(y).kind == "i"
     signed = cast(as_strong(y if flipped else x), INT64)
     negative = apply_ufunc(np.less, signed, np.int64(0))

@@ -36,7 +36,7 @@ def _is_nan(x: Lifted) -> Any:
 
 
 def _compared(strict: Any, ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
-    """An order: by real parts, those of equal ones by imaginary parts."""
+    """Return a comparison of complex numbers: by real parts, and by imaginary ones if equal."""
 
     def function(x: Lifted, y: Lifted) -> Any:
         (a, b), (c, d) = _parts(x), _parts(y)

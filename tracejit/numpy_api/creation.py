@@ -1,4 +1,4 @@
-"""Creating arrays: in a capture these return tracers, so that what follows can write to them."""
+"""Creating arrays: in a capture these return tracers, so that later code can write to them."""
 
 from __future__ import annotations
 

@@ -54,13 +54,13 @@ def taken(a: Tracer, places: Tracer, axis: int = 0) -> Tracer:
 
 @_by_data(np.flatnonzero)
 def flatnonzero(a: object) -> Tracer:
-    """Return the places in the flat array of what is not zero."""
+    """Return the places of nonzero elements in the flat array."""
     return nonzero_places(ravel(as_tracer(a)))[0]
 
 
 @_by_data(np.argwhere)
 def argwhere(a: object) -> Any:
-    """Return the indices of what is not zero, a row for each."""
+    """Return the indices of nonzero elements, a row for each element."""
     a = as_tracer(a)
     if not a.dims:
         return argwhere(a.reshape(1))[:, :0]
@@ -283,7 +283,7 @@ def repeat(a: object, repeats: object, axis: object = None) -> Tracer:
 def _repeat_each(a: Tracer, counts: Tracer, axis: int) -> Tracer:
     """Return an array with each element repeated as often as its own count says.
 
-    A mark for each element stands where its last repetition ends: the k-th element is at those
+    A mark for each element stands where its last repetition ends: the k-th element is at the
     places that have k marks before them.
     """
     if counts.dtype.kind not in "biu" or counts.dtype == np.uint64:

@@ -1,4 +1,4 @@
-"""Arrays with elements taken out or put in, and what depends on the elements of known arrays.
+"""Arrays with elements taken out or put in, and functions whose result has a size of data.
 
 How many elements `np.unique` gives depends on data. Of an array that no argument comes into it is
 known during capture (`trace/state/known.py`); of any other it is a size that the program finds out

@@ -35,13 +35,13 @@ __all__ = ["as_array", "as_tracer"]
 
 
 def as_tracer(x: object) -> Tracer:
-    """Return an operand as a handle, whatever it was."""
+    """Return an operand (a number, array, list or tracer) as a tracer."""
     x = lift(x)
     return x if isinstance(x, Tracer) else cast(x, operand_dtype(x))
 
 
 def as_array(x: object) -> Tracer:
-    """Return an array, or what is an array of no axes in NumPy, where a number would be written."""
+    """Return an operand as an array, a number as one of no axes: `is_array` is set in its cell."""
     array = as_tracer(x)
     if array.dims or array.is_array:
         return array
@@ -133,7 +133,7 @@ COMPOSITES.update({
 
 
 def _whole_reciprocal(x: Lifted) -> Any:
-    """Return 1 / x of ints, without its fraction; of 0 what casting infinity gives."""
+    """Return 1 / x of ints without its fraction; for 0 NumPy's cast of infinity."""
     dtype = operand_dtype(x)
     far = np.iinfo(dtype).min if dtype in (np.int32, np.int64) else 0
     ones = np.logical_or(x == 1, x == -1) if dtype.kind == "i" else x == 1

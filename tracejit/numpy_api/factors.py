@@ -295,8 +295,8 @@ def _own(a: object) -> Any:
 def lstsq(a: object, b: object, rcond: float | None = None) -> Any:
     """Return the least-squares solution of a system, squares of residuals, rank, singular values.
 
-    The residuals are those of a matrix of full rank with more rows than columns: of another, NumPy
-    gives none, and a program that reads them ends with an error.
+    Residuals exist for a matrix of full rank with more rows than columns: for any other NumPy's
+    array of them is empty, and a program that reads them ends with an error.
     """
     x, right = double(a), as_tracer(b)
     if len(x.dims) != 2 or len(right.dims) not in (1, 2):

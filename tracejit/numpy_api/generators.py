@@ -1,8 +1,8 @@
 """Random numbers in a capture: the methods of a `numpy.random.Generator`.
 
-What stands for a generator has its methods. Each draws by the C functions that NumPy's draws by
+A generator's tracer has its methods. Each draws by the C functions that NumPy's method draws by
 (`ir/draws.py`), and computes with the numbers as NumPy does, in the same order, so that results and
-the state that is left have NumPy's bits.
+the state after the call have NumPy's bits.
 """
 
 from __future__ import annotations
@@ -367,7 +367,7 @@ def _require_not_negative(x: Number, name: str) -> None:
 def _require_bounds(low: Any, last: Any, kind: np.dtype, endpoint: bool, is_none: object) -> None:
     """Raise NumPy's errors for bounds of integers, unless it turns out that none is drawn."""
     limits = np.iinfo(kind)
-    tests = []  # what the run computes has 64 bits
+    tests = []  # integers that the run computes have 64 bits
     if limits.bits < 64 or limits.min == 0 or isinstance(low, int):
         tests.append((low >= limits.min, f"low is out of bounds for {kind.name}"))
     if limits.bits < 64 or isinstance(last, int):

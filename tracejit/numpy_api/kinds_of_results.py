@@ -1,4 +1,4 @@
-"""Functions of NumPy on dtypes and shapes, and conversions: what the array API standard names."""
+"""The array API standard's functions on dtypes and shapes, and its conversions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NUMBERS: dict[str, object] = {"b": False, "i": 0, "u": 0, "f": 0.0, "c": 0j}
 
 
 def _kind(x: object) -> Any:
-    """Return what NumPy's rules of types see of an operand: its dtype, or that it is a number."""
+    """Return an operand as `np.result_type` takes it: a dtype, or a Python number if weak."""
     if not isinstance(x, TracedOperand):
         return x
     traced = as_tracer(x)

@@ -53,8 +53,7 @@ def cholesky(a: object, /, *, upper: bool = False) -> Any:
 
 
 def _lower(m: Tracer) -> Tracer:
-    """Return the lower factor; where a `try` catches that there is none, what follows rests on it.
-    """
+    """Return Cholesky's lower factor; in a `try` for LinAlgError, a failure takes its handler."""
     if not catches(np.linalg.LinAlgError):
         return apply("cholesky", m)
     lower, is_definite = map(tracer_of, emit("cholesky_or_not", [m.value]))
@@ -111,7 +110,7 @@ def _factorized(a: Tracer) -> tuple[Tracer, Tracer]:
 
 
 def _regular(a: Tracer) -> tuple[Tracer, Tracer]:
-    """Return the factors of a matrix that has an inverse, or what a `try` catches."""
+    """Return LU and pivots of a matrix; in a `try` for LinAlgError, a failure takes its handler."""
     if not catches(np.linalg.LinAlgError):
         return _factorized(a)
     lu, pivots, is_regular = map(tracer_of, emit("lu_or_not", [a.value]))

@@ -4,7 +4,7 @@
 
 A fold over all that is selected needs no such array: the sum of `f(x[mask])` is the sum of
 `where(mask, f(x), 0)`. Where the operand of a fold is made of selections by one mask, element by
-element, it is computed so, and what made the array is dropped if nothing else reads it.
+element, it is computed so, and the equations of the array are dropped if nothing else reads it.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def write_selected(x: Tracer, mask: Tracer, value: object) -> None:
 
 
 def _before_selection(value: Tracer, x: Tracer, mask: Tracer) -> Tracer | None:
-    """Return an array of which a value is what a mask selects; None where it is not one."""
+    """Return the array from which `mask` selects a value; None where it is no such selection."""
     found = _MaskSearch().whole(value.value)
     same = found is not None and found.mask is spread_mask(x, mask).value
     return found.data if found is not None and same else None
@@ -142,7 +142,7 @@ def _write_at_places(x: Tracer, mask: Tracer, value: Tracer) -> None:
 # --- folds --------------------------------------------------------------------------------------
 
 _DEEPEST = 200
-"""How many operations an operand of a fold may be from what is selected."""
+"""How many operations an operand of a fold may be from the selected array."""
 
 
 class Whole(NamedTuple):
@@ -161,7 +161,7 @@ def unselected(x: Tracer) -> Whole | None:
 
 
 class _MaskSearch:
-    """Looks for what a selection selects from."""
+    """A search for the whole array of a selection, and for its one mask."""
 
     def __init__(self) -> None:
         self.makers: dict[Value, Eqn] = {

@@ -52,7 +52,7 @@ def cho_factor(a: object, lower: bool = False) -> Any:
 
 
 def cho_solve(c_and_lower: tuple[object, object], b: object) -> Any:
-    """Solve a system with what `cho_factor` gave."""
+    """Solve a system with the pair that `cho_factor` returned."""
     c, lower = c_and_lower
     if isinstance(lower, Tracer):
         raise refuse("scipy.linalg.cho_solve with a traced truth value cannot be captured",

@@ -36,7 +36,7 @@ __all__: list[str] = []
 
 
 def _by_schur(a: Tracer, function: Callable[..., object], name: str) -> Any:
-    """Return a function of a matrix made of that of its triangular form, real of a real one."""
+    """Return a function of a matrix, applied to its Schur form; real for a real matrix."""
     given = cast(stop_gradient(a), np.complex128)
     t, _, z, *_ = factored("schur", transpose_last(given))
     z = transpose_last(z)

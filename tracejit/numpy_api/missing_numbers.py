@@ -1,4 +1,4 @@
-"""The functions that leave out what is not a number: folds, moments and orders of the rest."""
+"""The functions that leave out NaN: folds, moments and orders of the other elements."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ def _floating(a: object) -> Tracer:
 @captures(np.nanprod)
 def nanprod(a: object, axis: Axis = None, dtype: npt.DTypeLike | None = None, *,
             keepdims: bool = False) -> Any:
-    """Return the product of what is not NaN."""
+    """Return the product of the elements that are not NaN."""
     return np.prod(_filled(as_tracer(a), 1.0), axis, dtype, keepdims=keepdims)
 
 
 @captures(np.nancumsum)
 def nancumsum(a: object, axis: object = None, dtype: npt.DTypeLike | None = None) -> Any:
-    """Return running sums of what is not NaN."""
+    """Return running sums of the elements, with 0 for each NaN."""
     return cumsum(_filled(as_tracer(a), 0.0), axis, dtype)
 
 
 @captures(np.nancumprod)
 def nancumprod(a: object, axis: object = None, dtype: npt.DTypeLike | None = None) -> Any:
-    """Return running products of what is not NaN."""
+    """Return running products of the elements, with 1 for each NaN."""
     return cumprod(_filled(as_tracer(a), 1.0), axis, dtype)
 
 
@@ -86,7 +86,7 @@ captures(np.nanargmin)(_place(np.argmin, np.inf, "nanargmin"))
 @captures(np.nanvar)
 def nanvar(a: object, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False,
            correction: float | None = None) -> Any:
-    """Return the variance of what is not NaN; NaN where that is no more than `ddof` numbers."""
+    """Return the variance of the elements that are not NaN; NaN where they are `ddof` or fewer."""
     a = _floating(a)
     ddof = ddof if correction is None else correction
     kept = np.logical_not(np.isnan(a))
@@ -104,7 +104,7 @@ def nanvar(a: object, axis: Axis = None, *, ddof: float = 0, keepdims: bool = Fa
 @captures(np.nanstd)
 def nanstd(a: object, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False,
            correction: float | None = None) -> Any:
-    """Return the standard deviation of what is not NaN."""
+    """Return the standard deviation of the elements that are not NaN."""
     variance = nanvar(a, axis, ddof=ddof, keepdims=keepdims, correction=correction)
     return cast(root_of_squares(variance), variance.dtype)
 
@@ -131,7 +131,7 @@ def _at(ordered: np.ndarray, place: np.ndarray) -> Any:
 
 @captures(np.nanmedian)
 def nanmedian(a: object, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """Return the middle of what is not NaN, or the mean of the two middle ones."""
+    """Return the median of the elements that are not NaN."""
     ordered, count, kept = _sorted_first(a, axis)
     if current().decide(ordered.dims[0], "==", "the median of nothing") is True:
         nothing = apply("full", ordered.dtype.type(np.nan), shape=ordered.dims[1:])
@@ -144,7 +144,7 @@ def nanmedian(a: object, axis: Axis = None, *, keepdims: bool = False) -> Any:
 
 @captures(np.nanquantile)
 def nanquantile(a: object, q: object, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """Return the elements at fractions of the order of what is not NaN."""
+    """Return the quantiles, at fractions `q`, of the elements that are not NaN."""
     if as_tracer(a).dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
     ordered, count, kept = _sorted_first(a, axis)
@@ -175,6 +175,6 @@ def _each(ordered: np.ndarray, places: np.ndarray) -> Any:
 
 @captures(np.nanpercentile)
 def nanpercentile(a: object, q: object, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """Return the elements at per cents of the order of what is not NaN."""
+    """Return the percentiles, at per cents `q`, of the elements that are not NaN."""
     fraction: Any = np.true_divide(q, 100.0)  # type: ignore[call-overload]
     return nanquantile(a, fraction, axis, keepdims=keepdims)

@@ -107,7 +107,7 @@ def _ordered(a: object, axis: object) -> tuple[Tracer, tuple[Any, ...]]:
 
 
 def _or_nan(result: Lifted, ordered: Tracer) -> Any:
-    """A NaN is sorted to the end, and is the result for what it is in."""
+    """Return the result, or NaN where the sorted elements end with one."""
     if ordered.dtype.kind not in "fc":
         return result
     return np.where(np.isnan(ordered[-1]), ordered[-1], result)
@@ -233,7 +233,7 @@ def interp(x: object, xp: object, fp: object, left: Any = None, right: Any = Non
 
 
 def _unrolled(x: Tracer, xp: Tracer, fp: Tracer, period: object) -> tuple[Any, Any, Any]:
-    """Return points and nodes of one period, with a node of those before and after it."""
+    """Return points, nodes and values within one period, with a node more on either side."""
     require(period != 0, ValueError, "period must be a non-zero value")
     period = np.abs(as_tracer(period))
     places = xp % period

@@ -139,7 +139,7 @@ def triangular_logarithm(t: np.ndarray) -> np.ndarray:
 
 
 def folded(ufunc: Callable[..., np.ndarray], x: np.ndarray, start: np.generic | None) -> np.ndarray:
-    """Return `ufunc.reduce(x)` along the first axis, from what changes nothing if there is that."""
+    """Return `ufunc.reduce(x)` along the first axis, from `start` unless it is None."""
     if start is None:
         total = x[0]
     else:
@@ -198,7 +198,7 @@ def doubled(a: np.ndarray, g: np.ndarray, h: np.ndarray) -> np.ndarray:
 
 
 def require_positive_band(band: np.ndarray) -> None:
-    """Raise an error where a matrix, given by its diagonal and those below, is not positive."""
+    """Raise LinAlgError where a matrix is not positive; `band` is its lower banded form."""
     width, n = len(band) - 1, band.shape[1]
     left = np.zeros((width + 1, n + width), band.dtype)
     left[:, :n] = band

@@ -37,7 +37,7 @@ def _coefficients(p: object) -> Tracer:
 
 
 def _aligned(a: object, b: object) -> tuple[Any, Any]:
-    """Return the coefficients of two polynomials with zeros before those of the lower degree."""
+    """Return the coefficients of two polynomials, the shorter array with zeros before it."""
     a, b = _coefficients(a), _coefficients(b)
     count = maximum(a.dims[0], b.dims[0], current().builder.known)
 
@@ -154,7 +154,7 @@ def _number(x: object) -> Any:
 
 
 def _of_one_dtype(x: object) -> Any:
-    """Return a result of a function, of which it is known what dtype it has."""
+    """Return a result of a function, a number of one dtype; refuse one whose dtype data decides."""
     _number(x)
     if isinstance(x, Mixed) and len({kind.dtype for kind in x.kinds}) > 1:
         type_of(x)

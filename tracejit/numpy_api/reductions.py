@@ -56,7 +56,7 @@ def reduce(op: str, a: object, axis: object, keepdims: bool = False) -> Tracer:
 
 
 def _fold_whole(op: str, x: Whole, axes: tuple[int, ...]) -> Tracer:
-    """Return the fold of a selection as one of all elements, those not selected being neutral."""
+    """Return the fold of a selection as one of all elements, with neutral ones for the rest."""
     chosen = np.where(tracer_of(x.mask), x.data, _neutral(op, x.data.dtype))
     behind = tuple(k + x.rows - 1 for k in axes if k)
     return apply(op, as_tracer(chosen), axes=(*range(x.rows), *behind))
@@ -327,7 +327,7 @@ def _in_dtype(fold: Callable[..., object]) -> Any:
 
 
 def _of_truths(fold: Callable[..., object], ufunc: np.ufunc) -> Any:
-    """Return the method `reduce` of a logical ufunc, which computes in bools, whatever it reads."""
+    """Return the method `reduce` of a logical ufunc, which computes in bools for any operand."""
 
     def function(a: object, axis: object = 0, dtype: npt.DTypeLike | None = None,
                  out: object = None, keepdims: object = False, initial: object = np._NoValue,

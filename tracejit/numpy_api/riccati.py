@@ -1,6 +1,6 @@
-"""Riccati's equations of matrices: iterated by doubling, with derivatives by what they say.
+"""Riccati's equations of matrices: solved by doubling, differentiated implicitly.
 
-The doubling is that of E. Chu, H. Fan and W. Lin, Linear Algebra Appl. 396, 2005; the continuous
+The algorithm is in E. Chu, H. Fan and W. Lin, Linear Algebra Appl. 396, 2005; the continuous
 equation becomes a discrete one by Cayley's transform. A solution X is differentiated by the linear
 equation that its differential solves, so that it has derivatives of any order.
 """

@@ -122,7 +122,7 @@ def gradient(f: object, *varargs: Any, axis: object = None, edge_order: int = 1)
 
 
 def _evenly(f: np.ndarray, h: np.ndarray, edge_order: int) -> tuple[Any, Any, Any]:
-    """Return the derivative at the first element, those between, and at the last."""
+    """Return the derivatives at the first element, at the inner elements and at the last."""
     inner = (f[..., 2:] - f[..., :-2]) / (2.0 * h)
     if edge_order == 1:
         return (f[..., 1:2] - f[..., :1]) / h, inner, (f[..., -1:] - f[..., -2:-1]) / h

@@ -1,7 +1,7 @@
 """Permutations and choices at random, as NumPy's `Generator` makes them: captured like users' code.
 
-Each draws what NumPy draws, in its order; `interval` and `below` of a generator are the two C
-functions that give one integer of 0 to a largest one.
+Each draws the same numbers as NumPy, in its order; `interval` and `below` of a generator are the
+two C functions that give one integer of 0 to a largest one.
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ def lu(a: object, permute_l: bool = False, p_indices: bool = False) -> Any:
 
 @_enter
 def lu_solve(lu_and_piv: tuple[object, object], b: object, trans: int = 0) -> Any:
-    """Solve systems with what `lu_factor` gave."""
+    """Solve systems with the pair that `lu_factor` returned."""
     packed, pivots = map(as_tracer, lu_and_piv)
     right = as_tracer(b)
     _refuse_unless(len(packed.dims) == 2, "lu_solve of a stack", "Use a loop")

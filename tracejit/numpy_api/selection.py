@@ -68,7 +68,7 @@ def get_advanced(x: Tracer, parts: tuple[object, ...]) -> Any:
 
 
 def _without_masks(x: Tracer, parts: tuple[object, ...]) -> tuple[Any, ...]:
-    """Return a key of one part per axis with the indices of what a mask selects in its place."""
+    """Return a key of one part per axis, each mask replaced by its indices of true elements."""
     found: list[Any] = []
     for p in parts:
         if not (isinstance(p, Tracer) and p.dtype == np.bool_):

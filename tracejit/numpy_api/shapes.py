@@ -49,7 +49,7 @@ def as_tuple(shape: object) -> tuple[Any, ...]:
 
 
 def filled_in(dims: tuple[Dim, ...], shape: object) -> tuple[Dim, ...]:
-    """Return a new shape with a -1 replaced by what the size leaves; the sizes have to agree."""
+    """Return a new shape with a -1 replaced by the size that is left; the sizes have to agree."""
     total, target = product(dims), to_dims(as_tuple(shape))
     if sum(d == -1 for d in target) > 1:
         raise ValueError("can only specify one unknown dimension")
@@ -103,7 +103,7 @@ METHODS["reshape"] = _reshape_method
 
 @captures(np.ravel, method="ravel")
 def ravel(a: object, order: str = "C") -> Tracer:
-    """Return a flat array: a view of what is contiguous."""
+    """Return a flat array: a view if the array is contiguous, else a copy."""
     a = as_tracer(a)
     if order == "F":
         return ravelled(transpose(a))

@@ -1,4 +1,4 @@
-"""More functions of `scipy.special`: made of ops, in double precision whatever the operands are."""
+"""More functions of `scipy.special`: made of ops, in double precision for operands of any dtype."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def _ndtr(x: object) -> Any:
 
 
 def _times_log(log: Any, x: Any, y: Any, operand: Any) -> Any:
-    """x log(y): 0 where x is, whatever y is but NaN; its derivative by x there is log(y)."""
+    """Return x log(y): 0 where x is 0 and y is not NaN; its derivative by x there is log(y)."""
     if x.dtype.kind == "c" or y.dtype.kind == "c":
         undefined = operand == 0
     else:
@@ -92,7 +92,7 @@ def scipy_special() -> dict[str, Callable[..., Any]]:
 
 
 def of_floats(name: str, function: Callable[..., object]) -> Callable[..., Any]:
-    """Return a function of SciPy that converts ints and bools to what its ufunc computes in."""
+    """Return a function of SciPy that casts ints and bools to the dtype its ufunc computes in."""
 
     def capture(*operands: object) -> Any:
         operands = tuple(map(lift, operands))

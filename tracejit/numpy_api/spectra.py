@@ -58,7 +58,7 @@ def fitted(x: Tracer, d: Dim) -> Any:
 
 
 def _scaled(x: Tracer, d: Dim, norm: str | None, inverse: bool) -> Any:
-    """Return a transform divided by what `norm` says, which is of the number of points."""
+    """Return a transform divided as `norm` says: by the number of points, its root, or not."""
     if norm not in (None, "backward", "ortho", "forward"):
         raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
     n = as_operand(d)
@@ -129,7 +129,7 @@ def hfft(a: object, n: object = None, axis: int = -1, norm: str | None = None) -
 
 @captures(np.fft.ihfft)
 def ihfft(a: object, n: object = None, axis: int = -1, norm: str | None = None) -> Any:
-    """Return half of what a real array is the transform of."""
+    """Return the first half of the array whose transform is a given real one."""
     return np.conj(rfft(a, n, axis, _turned(norm)))
 
 

@@ -16,10 +16,10 @@ __all__ = ["over_stacks"]
 
 
 def over_stacks(function: Callable[..., object], what: str, *operands: tuple[Tracer, int]) -> Any:
-    """Return `function` of arrays whose last axes are its own, for each place in the axes before.
+    """Return `function` of arrays' last axes, for each place in the axes before.
 
     operands -- pairs of an array and how many axes of it are the function's own
-    what     -- how messages call the function: "np.linalg.inv"
+    what     -- the function's name in messages: "np.linalg.inv"
 
     Leading axes are broadcast against one another, as NumPy's linear algebra does. The function
     returns an array or a tuple of arrays.

@@ -31,7 +31,7 @@ _BY_MACHINE = {np.power, np.float_power, np.arctan2}
 
 
 def _operand(ufunc: np.ufunc, x: object, dtype: object) -> Any:
-    """Return an array in the dtype of what the ufunc makes of two of its elements."""
+    """Return an array cast to `dtype`, or to the ufunc's result dtype for two of its elements."""
     a = as_tracer(x)
     if dtype is not None:
         return cast(a, np.dtype(dtype))  # type: ignore[call-overload]
