@@ -1,6 +1,6 @@
 """B-splines of `scipy.interpolate` at traced points: `BSpline`, `UnivariateSpline`, `splev`.
 
-The values are those of the triangle of C. de Boor, On calculating with B-splines (1972).
+Values are computed by the triangle of C. de Boor, On calculating with B-splines (1972).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def own_attribute(x: object, name: str) -> Any:
 
 
 def spline_values(t: Tracer, c: Tracer, k: int, x: Tracer, nu: int = 0) -> Any:
-    """Return a spline's values at points of any shape, those of its end pieces outside.
+    """Return a spline's values at points of any shape; outside, its end pieces go on.
 
     t  -- knots
     c  -- coefficients along the first axis, perhaps with more behind the last that counts
@@ -82,7 +82,7 @@ def _points(x: object) -> Any:
 
 
 class Spline:
-    """A B-spline; arguments are those of `BSpline`."""
+    """A B-spline; it takes the arguments of `BSpline`."""
 
     def __init__(self, t: object, c: object, k: object, extrapolate: object = True,
                  axis: int = 0) -> None:
@@ -99,7 +99,7 @@ class Spline:
                      "Call it, with nu= for a derivative")
 
     def __call__(self, x: object, nu: int = 0, extrapolate: object = None) -> Any:
-        """Return the values, or those of a derivative."""
+        """Return the spline's values at points, or its derivative's of order `nu`."""
         points, beyond = _points(x), self.extrapolate if extrapolate is None else extrapolate
         first, last = self.t[self.k], self.t[self.t.shape[0] - self.k - 1]
         if beyond == "periodic":
@@ -174,7 +174,7 @@ def _behind(x: Tracer, c: Tracer) -> Any:
 
 
 def _fitted(tck: Sequence[object], x: object, nu: int, ext: object) -> Any:
-    """Return what FITPACK's functions do: outside, one of four modes."""
+    """Return FITPACK's values at points; `ext` is one of four modes for points outside."""
     knots, factors, degree = tck
     if isinstance(factors, (list, tuple)):
         raise refuse("splev of a curve in several dimensions cannot be captured",

@@ -1,4 +1,4 @@
-"""Binomial coefficients, factorials and what is like them, and polynomials with parameters."""
+"""Binomial coefficients, factorials and the like, and polynomials with parameters."""
 
 from __future__ import annotations
 

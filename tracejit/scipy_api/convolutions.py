@@ -282,7 +282,7 @@ def uniform_filter1d(input: object, size: int, axis: int = -1, output: None = No
     if x.dtype.kind not in "fc":
         return result
     first = np.zeros(n)
-    first[0] = 1.0  # SciPy moves a sum along: what left it is in it still if it is not finite
+    first[0] = 1.0  # SciPy moves a sum along: a term that is not finite stays after leaving it
     whether: Any = np.where(np.isfinite(x), 0.0, 1.0)
     left: Any = correlated(whether, as_tracer(first), axis, mode,
                            1.0 - np.isfinite(as_tracer(cval)), *ends[3:])

@@ -101,7 +101,7 @@ def _of_two(name: str) -> Callable[..., Any]:
         x, y = _vectors(u, v, of_one_length=name in ("cosine", "correlation"))
         if name == "euclidean":
             _require_finite(x - y)
-        elif name == "canberra":  # SciPy leaves out what is NaN
+        elif name == "canberra":  # SciPy leaves out NaN
             known = ~(np.isnan(x) | np.isnan(y))
             x, y = np.where(known, x, 0.0), np.where(known, y, 0.0)
         return _as_scipys(function(x, y)) if name in _PLAIN else function(x, y)

@@ -1,7 +1,7 @@
 """The methods of the distributions of `scipy.stats`: densities, distribution functions, quantiles.
 
-What is common to all - location and scale, what lies outside, wrong parameters - is done here as
-SciPy does it: NaN for wrong parameters, zero (or minus infinity) outside. `densities.py` and
+Location and scale, numbers outside the support and wrong parameters are treated here for all
+distributions: NaN for wrong parameters, zero (or minus infinity) outside. `densities.py` and
 `tails.py` have the formulas.
 """
 
@@ -97,7 +97,7 @@ def _distribution(d: Distribution, what: str, x: object, args: Parameters) -> An
     before, behind = _AT_ENDS[what]
     result = np.where(inside, within, np.where(y >= high, behind, before))
     if d.discrete and what == "logcdf":
-        valid = valid | (y >= high)  # as SciPy has it, whatever the parameters are
+        valid = valid | (y >= high)  # as SciPy has it, for any parameters
     return np.where(valid & (y == y), result, np.nan)[()]
 
 

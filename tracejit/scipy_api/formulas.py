@@ -1,4 +1,4 @@
-"""What the formulas of distributions have in common: their form, ends, and parts of the normal."""
+"""The common parts of distributions' formulas: their form, ends, and parts of the normal."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Formula = Callable[..., Any]
 class Distribution:
     """A distribution without location and scale.
 
-    formulas -- from a method's name to what it gives, of a number and the shapes
+    formulas -- from a method's name to its formula, of a number and the shapes
     shapes   -- the names of the shapes
     valid    -- whether shapes are right
     low, high -- the ends of the numbers of positive density, of the shapes
-    inner    -- a number between them, whatever the shapes are
+    inner    -- a number between them, for all valid shapes
     discrete -- whether its numbers are whole
     nothing_at_ends -- whether the density is 0 at both ends, where its formula has no value
     """
@@ -75,7 +75,7 @@ def expit(y: np.ndarray) -> Any:
 def of_log_sf(log_sf: Formula, log_pdf: Formula, quantile: Formula) -> dict[str, Formula]:
     """Return the formulas of a distribution whose survival function is simple.
 
-    quantile -- of the negative logarithm of what is left
+    quantile -- of the negative logarithm of the survival function
     """
     return {"logpdf": log_pdf, "logsf": log_sf, "sf": lambda y, *s: np.exp(log_sf(y, *s)),
             "cdf": lambda y, *s: -np.expm1(log_sf(y, *s)),

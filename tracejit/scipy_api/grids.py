@@ -35,7 +35,7 @@ def _real(x: object) -> Any:
 
 
 class Grid:
-    """The interpolator of values on a grid; arguments are those of `RegularGridInterpolator`."""
+    """An interpolator on a grid; it takes the arguments of `RegularGridInterpolator`."""
 
     def __init__(self, points: Sequence[object], values: object, method: str = "linear",
                  bounds_error: bool = True, fill_value: object = np.nan) -> None:

@@ -29,7 +29,7 @@ class Interpolator:
     form    -- from a vector of points to values, points first
     axis    -- where the axis of points goes
     checked -- whether points outside are an error
-    fill    -- what stands outside, below and above; None where the form goes on
+    fill    -- the values below and above all points; None where the form goes on
     """
 
     def __init__(self, form: Form, ends: tuple[object, object], axis: int, checked: bool,
@@ -64,7 +64,7 @@ def _lines(x: np.ndarray, y: np.ndarray) -> Form:
 
 
 def _steps(places: np.ndarray, y: np.ndarray, side: Literal["left", "right"], back: int) -> Form:
-    """Return values of single points: those whose places are found for a point."""
+    """Return the form that takes at x the value of a node, found by binary search in `places`."""
     last = np.shape(y)[0] - 1
     return lambda x: y[np.clip(np.searchsorted(places, x, side=side) - back, 0, last)]
 

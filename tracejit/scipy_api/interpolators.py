@@ -65,7 +65,7 @@ def _ends(bc_type: object) -> tuple[Any, Any]:
 
 
 def _row(end: Any, h: Any, m: Any, wide: Any) -> tuple[Any, Any, Any]:
-    """Return the equation at an end: what the slope there and the next one are times, and right.
+    """Return the equation at an end: factors of the slopes there and next to it, and right side.
 
     h, m -- the first two widths and slopes of the data, from the end on
     wide -- the same, in the shape of values

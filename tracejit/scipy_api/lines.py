@@ -29,7 +29,7 @@ __all__ = ["LINES"]
 
 
 def _mirrored(y: np.ndarray, tail: np.ndarray) -> tuple[Any, Any]:
-    """Return the distribution function, and what it lacks, of a symmetric distribution.
+    """Return the distribution function and its complement for a symmetric distribution.
 
     tail -- the share beyond |y|
     """

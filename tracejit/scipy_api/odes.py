@@ -23,7 +23,7 @@ __all__: list[str] = []
 
 
 class Solution:
-    """What `solve_ivp` finds.
+    """The result of `solve_ivp`.
 
     t, y -- the times, and the solution at each: components times times
     """

@@ -21,7 +21,7 @@ class Piecewise:
     """A piecewise polynomial of traced coefficients.
 
     x -- where pieces begin and end
-    c -- coefficients, the highest power first: powers times pieces times whatever
+    c -- coefficients, the highest power first: powers times pieces times axes of the values
     """
 
     def __init__(self, x: np.ndarray, c: np.ndarray, extrapolate: object) -> None:
@@ -108,7 +108,7 @@ def _values(x: np.ndarray, c: np.ndarray, at: object, extrapolate: bool) -> Any:
 
 
 def _of_object(spline: Any) -> Piecewise:
-    """Return an interpolator from outside: what it holds is read like any array."""
+    """Return an interpolator from outside, its nodes and coefficients read like any arrays."""
     axis, extrapolate = (read_attribute(spline, name) for name in ("axis", "extrapolate"))
     if axis != 0:
         raise refuse("an interpolator along another axis than the first cannot be captured",

@@ -1,7 +1,7 @@
 """Runge and Kutta's methods with steps that the error decides, as Python would have them.
 
-Captured like users' functions. The sizes of steps have no derivative: what is computed with them
-has, so that derivatives are those of the solution, as far as it is exact.
+Captured like users' functions. The sizes of steps have no derivative, the states computed with
+them have, so that derivatives are as exact as the solution is.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Pair(NamedTuple):
 
 
 def slope_of(fun: Slope, t: float, y: np.ndarray, args: tuple[object, ...]) -> np.ndarray:
-    """Return what a user's function gives, as an array."""
+    """Return the slope that a user's function gives, as an array of float64."""
     return np.asarray(fun(t, y, *args), dtype=np.float64)
 
 

@@ -20,7 +20,7 @@ Found = tuple[float, int, int, bool]
 
 
 def value_at(f: Function, x: np.float64, args: tuple[object, ...]) -> np.float64:
-    """Return what a function gives of a Python number."""
+    """Return the value of a function of a Python float; raise ValueError where it is NaN."""
     y = np.float64(stop_gradient(float(f(float(x), *args))))
     if np.isnan(y):
         raise ValueError("The function value is NaN; solver cannot continue.")

@@ -47,7 +47,7 @@ def sums_of_products(x: np.ndarray, y: np.ndarray, dtype: np.dtype) -> np.ndarra
 
 
 def correlated_rows(x: np.ndarray, w: np.ndarray, n: int) -> np.ndarray:
-    """Return the sums of n rows of x, times weights: those from each row on."""
+    """Return n rows: the k-th is the sum of the rows of x from the k-th on, times weights w."""
     result = np.zeros((n, x.shape[1]), x.dtype)
     for k in range(len(w)):
         result += w[k] * x[k:k + n]

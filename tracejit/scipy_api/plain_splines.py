@@ -11,7 +11,7 @@ def tridiagonal(low: np.ndarray, middle: np.ndarray, up: np.ndarray,
                 right: np.ndarray) -> np.ndarray:
     """Return the solution of a tridiagonal system, without pivoting.
 
-    low, middle, up -- what stands in each row before, on and behind the diagonal
+    low, middle, up -- each row's elements before, on and behind the diagonal
     right           -- n times m
     """
     n = len(middle)

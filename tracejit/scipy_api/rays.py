@@ -49,10 +49,10 @@ def _of_log_cdf(log_cdf: Formula, log_pdf: Formula, quantile: Formula) -> dict[s
 
 def _by_gamma(log_pdf: Formula, shape: Formula, place: Formula,
               back: Formula) -> dict[str, Formula]:
-    """Return the formulas of a distribution that is a gamma distribution of other numbers.
+    """Return the formulas of a distribution of numbers that are functions of gamma's.
 
     shape, place -- the parameter of the gamma distribution; its number
-    back         -- from its number to that of the distribution
+    back         -- from its number to the distribution's number
     """
     return {"logpdf": log_pdf, **of_tails(
         lambda y, *s: gamma_tails(shape(*s), place(y, *s)),

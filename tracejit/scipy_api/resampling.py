@@ -81,7 +81,7 @@ def _through(h: np.ndarray, length: int, x: np.ndarray, up: int, down: int, axis
     padded = np.pad(wide, sides)
     count = as_operand(dims_of(wide)[-1]) + length - 1
     total: Any = 0.0
-    for k in range(length):  # what is between is not computed
+    for k in range(length):  # points between those kept are not computed
         total = total + h[k] * padded[..., length - 1 - k:length - 1 - k + count][..., ::down]
     return _moved(total, -1, axis)
 
@@ -154,7 +154,7 @@ def sosfiltfilt(sos: object, x: object, axis: int = -1, padtype: str | None = "o
 
 def decimate(x: object, q: int, n: int | None = None, ftype: object = "iir", axis: int = -1,
              zero_phase: bool = True) -> Any:
-    """Return every q-th number of a signal without what is too fast for that."""
+    """Return every q-th number of a signal, after a low-pass filter."""
     if ftype not in ("iir", "fir") or not zero_phase:
         raise refuse("scipy.signal.decimate with a filter of one's own, or without zero_phase, "
                      "cannot be captured", "Filter the signal before, and slice it")

@@ -1,4 +1,4 @@
-"""`scipy.optimize`'s roots of functions of one number, with derivatives by what the functions read.
+"""`scipy.optimize`'s roots of functions of one number, with derivatives by the functions' operands.
 
 A root is found with no derivative. Two steps of Newton's method from it, which change no value,
 have the root's derivatives up to the third, by the implicit function theorem; further ones are
@@ -39,7 +39,7 @@ _LEAST = 4.0 * np.finfo(float).eps
 
 
 class Root:
-    """What `root_scalar` finds, and others with full_output=True.
+    """The result of `root_scalar`, and of other functions with full_output=True.
 
     root, iterations, function_calls, converged -- as SciPy names them
     """
@@ -55,9 +55,9 @@ class Root:
 
 
 def _held(*roots: object) -> list[tuple[int, ...]]:
-    """Return which objects are in which containers, of all that functions and arguments hold.
+    """Return the ids of containers and of their items, for all that functions and arguments hold.
 
-    Only what was made in the capture can change: what is from outside is refused where it does.
+    Only objects made in the capture can change: a write to one from outside is refused.
     """
     left, found = list(roots), []
     seen: set[int] = set()

@@ -19,7 +19,7 @@ __all__: list[str] = []
 
 
 class TestResult(NamedTuple):
-    """What a test finds, of which a program may ask the statistic and its probability."""
+    """The result of a test, of which a program may read the statistic and its probability."""
 
     statistic: Any
     pvalue: Any
@@ -40,7 +40,7 @@ class _LineResult(NamedTuple):
 
 
 class LineResult(_LineResult):
-    """What `linregress` finds: five numbers, and a sixth that is an attribute alone."""
+    """The result of `linregress`: five numbers, and a sixth that is an attribute alone."""
 
     intercept_stderr: Any
 

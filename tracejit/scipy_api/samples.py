@@ -76,7 +76,7 @@ def _mean(x: np.ndarray, weights: object) -> Any:
 
 
 def _weights(name: str, weights: object, a: object, axis: object) -> Any:
-    """Return weights like the rows of what they weigh."""
+    """Return weights as rows, like the array that they weigh; None for None."""
     if weights is None:
         return None
     w, x = floats(weights, name), as_tracer(a)

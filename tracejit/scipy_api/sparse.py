@@ -31,8 +31,8 @@ _UNEQUAL = "a sparse matrix has another number of elements than of places"
 class Sparse:
     """A sparse matrix whose elements may be traced.
 
-    elements -- data, those of one place to be added up, and the rows and columns where they are; an
-                element that does not count is behind the last row and column
+    elements -- data, rows and columns; elements of one place are to be added up, and an element
+                that does not count is behind the last row and column
     shape    -- numbers of rows and columns
     kind     -- format and class: "csr_array", "coo_matrix"
     """
@@ -145,7 +145,7 @@ class Sparse:
         return self.multiply(other)
 
     def multiply(self, other: object) -> Sparse:
-        """Return the matrix with its elements multiplied by those of a dense array, or a number."""
+        """Return the elementwise product with a dense array or a number."""
         if is_sparse(other):
             raise refuse("an elementwise product of two sparse matrices",
                          "Make one of them dense by .toarray()")
@@ -234,7 +234,7 @@ class Sparse:
     # --- refused --------------------------------------------------------------------------------
 
     def _refused(self, *others: object) -> NoReturn:
-        """Refuse an operator that would otherwise be that of any object of Python's."""
+        """Refuse an operator that a Python object would otherwise inherit from `object`."""
         raise refuse("a comparison, truth, power or absolute value of a sparse matrix that "
                      "captured code made", "Use its .toarray()")
 
@@ -277,15 +277,15 @@ class Sparse:
         return Sparse(self.elements, self.shape, self._in(format))
 
     def tocsr(self, copy: bool = False) -> Sparse:
-        """Return the same elements, as those of a csr matrix."""
+        """Return the same elements as a csr matrix."""
         return self.asformat("csr")
 
     def tocsc(self, copy: bool = False) -> Sparse:
-        """Return the same elements, as those of a csc matrix."""
+        """Return the same elements as a csc matrix."""
         return self.asformat("csc")
 
     def tocoo(self, copy: bool = False) -> Sparse:
-        """Return the same elements, as those of a coo matrix."""
+        """Return the same elements as a coo matrix."""
         return self.asformat("coo")
 
     def copy(self) -> Sparse:

@@ -19,7 +19,7 @@ __all__: list[str] = []
 
 
 def _matrices(given: Sequence[object]) -> tuple[list[Sparse], str]:
-    """Return sparse matrices of sparse and dense ones, and the class of what is made of them."""
+    """Return sparse matrices of sparse and dense ones, and "array" or "matrix" for the result."""
     found = [as_sparse(m) if is_sparse(m) else of_dense(as_tracer(m), "coo_matrix") for m in given]
     is_array = any(is_sparse(m) and s.kind.endswith("_array")
                    for m, s in zip(given, found, strict=True))
@@ -109,7 +109,7 @@ def _identity(n: object, dtype: object = "d", format: str | None = None) -> Spar
 
 
 def _iterative(name: str) -> Callable[..., Any]:
-    """Return the capture of an iteration, which gives what it would at last."""
+    """Return the capture of an iterative solver: a direct solution, the iteration's limit."""
 
     def solve(A: object, b: object, x0: object = None, *, rtol: object = 1e-05,
               atol: object = 0.0, restart: object = None, maxiter: object = None, M: object = None,
@@ -122,7 +122,7 @@ def _iterative(name: str) -> Callable[..., Any]:
 
 
 class Factors:
-    """What `splu` gives: a matrix that is solved with."""
+    """The result of `splu`: a matrix whose method `solve` solves systems with it."""
 
     def __init__(self, matrix: Sparse) -> None:
         self.matrix, self.shape = matrix, matrix.shape

@@ -68,7 +68,7 @@ def _of_coordinates(data: object, places: Sequence[object], shape: Shape | None,
 
 
 def _require_inside(name: str, places: Tracer, count: int | SymInt) -> None:
-    """Require, in the run, that places are those of a matrix, as SciPy does."""
+    """Require, in the run, that places are below the matrix's size, as SciPy does."""
     require(np.all((places >= 0) & (places < count)), ValueError,
             f"{name} index exceeds matrix dimensions, or is negative")
 
@@ -137,7 +137,7 @@ def diags_array(diagonals: Iterable[object], /, *, offsets: Iterable[object] | i
 
 
 def spsolve(A: object, b: object, permc_spec: object = None, use_umfpack: bool = True) -> Any:
-    """Return the solution of a sparse system, found as that of a dense one."""
+    """Return the solution of a sparse system, solved as a dense one."""
     if not is_sparse(A):
         raise refuse("scipy.sparse.linalg.spsolve of a dense matrix", "Use np.linalg.solve")
     if is_sparse(b):
@@ -146,7 +146,7 @@ def spsolve(A: object, b: object, permc_spec: object = None, use_umfpack: bool =
 
 
 def dense_solution(name: str, A: object, b: object, *, columns: bool = False) -> Any:
-    """Return the solution of a system, found as that of a dense one, which `.why()` tells.
+    """Return the solution of a system, solved as a dense one, which `.why()` tells.
 
     columns -- whether a right side of one column gives a column
     """

@@ -1,4 +1,4 @@
-"""Where the elements of SciPy's sparse matrices are: rows and columns from what a format keeps."""
+"""Where the elements of SciPy's sparse matrices are: rows and columns from a format's arrays."""
 
 from __future__ import annotations
 

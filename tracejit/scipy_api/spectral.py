@@ -25,8 +25,8 @@ class Segments(NamedTuple):
     """How a signal is cut into segments that are transformed.
 
     length, overlap, points -- of a segment, of two, of a transform
-    window                  -- what a segment is times
-    trend                   -- what is taken from each segment
+    window                  -- the factors of a segment's points
+    trend                   -- the trend to subtract from each segment, as SciPy's `detrend`
     half                    -- whether negative frequencies are left out
     """
 

@@ -93,7 +93,7 @@ class Interpolating:
                      "Call it, or use derivative, antiderivative and integral")
 
     def __call__(self, x: object, nu: int = 0, ext: object = None) -> Any:
-        """Return the values, or those of a derivative."""
+        """Return the spline's values at points, or its derivative's of order `nu`."""
         if ext not in (None, 0, "extrapolate"):
             raise refuse("a spline of traced data with ext= cannot be captured",
                          "Use np.where, or np.clip the points")

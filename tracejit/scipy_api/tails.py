@@ -25,8 +25,8 @@ __all__ = ["TAILS", "of_tails", "turned"]
 def of_tails(tails: Formula, quantile: Formula | None) -> dict[str, Formula]:
     """Return the methods of a distribution.
 
-    tails    -- (number, *shapes) -> the distribution function and what it lacks
-    quantile -- (share, what it lacks, *shapes) -> number
+    tails    -- (number, *shapes) -> the distribution function and its complement
+    quantile -- (share, its complement, *shapes) -> number
     """
     methods: dict[str, Formula] = {
         "cdf": lambda y, *s: tails(y, *s)[0], "sf": lambda y, *s: tails(y, *s)[1],
