@@ -1,7 +1,7 @@
 """Libraries that compiled code calls: vector math, BLAS, LAPACK, random numbers.
 
 Symbols are bound to addresses here, before object code that names them is loaded. BLAS is NumPy's
-own OpenBLAS, or the one that SciPy exports.
+own OpenBLAS, or SciPy's.
 """
 
 from __future__ import annotations

@@ -231,7 +231,7 @@ class Unary(Expression):
 
     @cached_property
     def dtype(self) -> np.dtype:
-        """Return the operand's dtype, or that of bools."""
+        """Return the operand's dtype; bool for "not"."""
         return BOOL if self.op == "not" else self.a.dtype
 
 

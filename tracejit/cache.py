@@ -96,7 +96,7 @@ def info() -> Info:
 
 
 def ls() -> list[Entry]:
-    """Return all programs in the store, the one that was used last first."""
+    """Return all programs in the store, the last used program first."""
     store = _store()
     entries = []
     for a in store.all() if store is not None else ():

@@ -1,8 +1,8 @@
 """NumPy under the names of the array API standard 2024.12, and no others.
 
 `import tracejit.numpy as tnp` is for libraries that are written against the standard. The functions
-are NumPy's own, which conform to it, so they are captured like those; outside of captures they are
-NumPy's.
+are NumPy's own, which conform to it, so they are captured like NumPy's; outside of captures they
+are NumPy's.
 
     >>> import numpy as np
     >>> import tracejit
@@ -14,7 +14,7 @@ NumPy's.
     array([0.6, 0.8])
 """
 
-from numpy import (  # noqa: F401  (the names are what this module is for)
+from numpy import (  # noqa: F401  (this module exports them)
     __array_api_version__,
     __array_namespace_info__,
     abs,

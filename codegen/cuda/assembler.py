@@ -62,7 +62,7 @@ class ResourceTable(dict[str, Resources]):
 
 
 def find_ptxas() -> str | None:
-    """Return the path of `ptxas`: that of the wheel nvidia-cuda-nvcc, or one on the path."""
+    """Return the path of `ptxas`, of the wheel nvidia-cuda-nvcc or on PATH; None without one."""
     spec = importlib.util.find_spec("nvidia")
     for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
         for path in sorted(Path(folder).glob("*/bin/ptxas")):

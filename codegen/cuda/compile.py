@@ -1,4 +1,4 @@
-"""Kernels for a CUDA device compiled: for the one that is there, or to PTX without one."""
+"""Kernels compiled for a CUDA device: for the device present, or to PTX without a device."""
 
 from __future__ import annotations
 

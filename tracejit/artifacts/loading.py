@@ -226,7 +226,7 @@ class _ManifestReader:
             self.leaves.append(Leaf(path, content))
 
     def _compare(self, content: object, known: Sequence[Any]) -> tuple[Any, bool]:
-        """Return the object of a guard, and whether it is the one that the manifest describes."""
+        """Return the object of a guard, and whether it fits the manifest's description."""
         kept: Any = content
         if known[0] == "same":
             kept = Same(self.places.path(known[1]))

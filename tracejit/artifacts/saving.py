@@ -178,7 +178,7 @@ class _ManifestWriter:
         is_object = is_users_type(type(x)) and not isinstance(x, type)  # its calls are captured
         for f in () if is_object else functions_in(x):
             if is_users(f.__globals__.get("__name__")) and f not in self.captured and (
-                    not is_generated(f.__code__)):  # that of a data class reads its attributes
+                    not is_generated(f.__code__)):  # a data class's method reads its attributes
                 raise Unstorable(f"it reads the function {f.__qualname__} without going through "
                                  "it, and what that may read no guard sees")
         return ["is", fingerprint(x)]

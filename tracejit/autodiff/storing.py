@@ -153,7 +153,7 @@ class ForwardRewriter:
 
 
 def _filling(block: Block, index: Value, parts: Sequence[Value], eqn: Eqn) -> Block:
-    """Return the body of a map as that of a loop, which writes each result to its place."""
+    """Return the body of a map as a loop's body, which writes each result to its place."""
     builder = Builder()
     for e in block.eqns:
         builder.append(e)

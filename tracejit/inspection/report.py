@@ -92,7 +92,7 @@ class Report:
 
 def report_of(shown: Graph | Traced | Lowered | DeviceLowered | Compiled | DeviceCompiled
               | Function, limit: int) -> Report:
-    """Return the report of a program: all parts, of which the ones that cost time are not shown.
+    """Return the report of a program: all parts; parts that take long to make are not shown.
 
     Of a transformed function it is the newest specialisation's, with a list of all of them.
     """

@@ -1,7 +1,7 @@
 """Airy's and Struve's functions, for float64, by Bessel functions and by series near 0.
 
 M. Abramowitz and I. A. Stegun, 10.4.14 to 10.4.30 and 12.1.3 to 12.1.8; NIST's Digital Library of
-Mathematical Functions, 9.6 and 11.5.2. Numba compiles these functions, which call those of
+Mathematical Functions, 9.6 and 11.5.2. Numba compiles these functions, which call functions of
 `bessel_orders.py` and earlier ones alone.
 """
 

@@ -131,7 +131,7 @@ class LoopEqn:
 
     @property
     def is_reversed(self) -> bool:
-        """Return whether the largest number is that of the first iteration."""
+        """Return whether iterations run from the largest index down."""
         return bool(self.eqn.params.get("reversed", False))
 
 

@@ -61,7 +61,7 @@ def _keep_outputs(region: Block, live: list[bool]) -> Block:
 
 
 def _shrink_loop(eqn: Eqn, live: list[bool]) -> tuple[list[bool], list[Block], tuple[Atom, ...]]:
-    """Find the carried values that matter, also the ones that others need an iteration later."""
+    """Find the carried values that matter: live results, and values that these need later."""
     loop = LoopEqn(eqn)
     carried = list(map(carried_in, eqn.regions))
     keep = live[loop.trips:]

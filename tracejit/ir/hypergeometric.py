@@ -22,14 +22,14 @@ _ENOUGH = 1e-12
 
 
 def sum_of_two(x: float, y: float) -> tuple[float, float]:
-    """Return a sum, and what rounding took from it."""
+    """Return a rounded sum and its rounding error."""
     total = x + y
     part = total - x
     return total, (x - (total - part)) + (y - part)
 
 
 def product_of_two(x: float, y: float) -> tuple[float, float]:
-    """Return a product, and what rounding took from it."""
+    """Return a rounded product and its rounding error."""
     product = x * y
     big, far = 134217729.0 * x, 134217729.0 * y
     x_high, y_high = big - (big - x), far - (far - y)

@@ -1,11 +1,11 @@
 """Parts of the gamma and beta distributions, and their derivatives by the shapes, for float64.
 
 A part is the integral of the density, times powers of centred logarithms, up to x, or, with a
-minus sign, from x on: of these the one on the smaller side of the mean. Derivatives by the shapes
-bring down powers of logarithms. The integrals run over u, the distance of the
-logarithm (of the log-odds) of the variable from that of x, where they fall exponentially, by the
-double exponential rule: H. Takahasi and M. Mori, Publ. RIMS 9, 1974. Numba compiles these
-functions, which call earlier ones alone.
+minus sign, from x on: the integral on the smaller side of the mean is taken. Derivatives by the
+shapes bring down powers of logarithms. The integrals run over u, the difference of the logarithms
+(of the log-odds) of the variable and of x, where they fall exponentially, by the double
+exponential rule: H. Takahasi and M. Mori, Publ. RIMS 9, 1974. Numba compiles these functions,
+which call earlier ones alone.
 """
 
 from __future__ import annotations

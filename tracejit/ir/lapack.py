@@ -48,7 +48,7 @@ class LapackRoutine:
 
 
 def real_of(dtype: np.dtype) -> np.dtype:
-    """Return the dtype of the parts of a complex number, or that of a real one."""
+    """Return the dtype of a complex number's parts; a real dtype as it is."""
     return np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
 
 

@@ -21,7 +21,7 @@ AIRYE = tuple(f"{name}e" for name in AIRY)
 
 
 def _root(x: Primal) -> Any:
-    """Return the square root of what is above 0, and 0 below, with no derivative there."""
+    """Return the square root of x where x > 0, and 0 elsewhere, with no derivative there."""
     above = x > 0.0
     return np.where(above, np.sqrt(np.where(above, x, 1.0)), 0.0)
 

@@ -1,8 +1,8 @@
 """Folds along axes: sums, products, extrema, running sums, and the places of extrema.
 
 Where several elements are the largest (or smallest), the first of them in C order has the whole
-derivative, as it is the one that `argmax` names. The derivative stores the place: it stays right
-when the elements are computed again with other roundings.
+derivative: `argmax` gives its place. The derivative stores the place: it stays right when the
+elements are computed again with other roundings.
 """
 
 from __future__ import annotations

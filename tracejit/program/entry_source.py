@@ -159,7 +159,7 @@ def _next_key(s: _State, a: ir.Value, number: ir.Value) -> Any:
 
 
 def _from_place(s: _State, a: ir.Value, key: ir.Value) -> Any:
-    """Return the value of an entry of a dict, 0 if it is that of another key."""
+    """Return the value of an entry of a dict, 0 if the entry has another key."""
     b, w = s.b, s.w
     same = b.icmp_unsigned("==", w.load(b, a, layout.CELL_CONTENT - 8), key())
     return b.select(same, w.load(b, a, layout.CELL_CONTENT), WORD(0))

@@ -1,4 +1,4 @@
-"""Calling compiled code through ctypes: the slower path, and the one that verify mode watches."""
+"""Calling compiled code through ctypes: the slower path, which verify mode watches."""
 
 from __future__ import annotations
 

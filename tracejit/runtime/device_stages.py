@@ -194,7 +194,7 @@ class DeviceCompiled(Displayed):
         """Write the program to a file that `tracejit.load` reads, and return its path.
 
         It holds PTX for the compute capability that the program was compiled for,
-        `compile(capability=(8, 0))`, or for that of the device that is there. Devices of this
+        `compile(capability=(8, 0))`, or for the capability of the device present. Devices of this
         capability and of all higher ones run it; Numba is not needed where it is loaded, and no
         device where it is made. Otherwise it is as `Compiled.save` says.
 

@@ -91,7 +91,7 @@ class Folder:
     def add(self, name: str, data: bytes, mode: int = PRIVATE) -> None:
         """Write a file that is not there yet.
 
-        mode -- its permissions, less the ones that the umask forbids, unless it is private
+        mode -- its permissions, without bits that the umask forbids, unless it is private
         """
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE
         descriptor = _open(name, flags, self.descriptor, self.path, mode)
@@ -332,7 +332,7 @@ def _require_file(found: os.stat_result, path: Path, require: Check | None = Non
 
 
 def _is_own_group(group: int) -> bool:
-    """Whether a group is the one that systems make for each user, and nobody else is in it.
+    """Return whether a group is a user's own, made by the system, with nobody else in it.
 
     With such groups `umask 002` is usual, and folders above a store can be written to by the group.
     """

@@ -104,7 +104,7 @@ class ArtifactStore:
     # --- artifacts ------------------------------------------------------------------------------
 
     def candidates(self, slot: str) -> Iterator[Artifact]:
-        """Yield the artifacts of a slot, the one that was used last first."""
+        """Yield the artifacts of a slot, the last used artifact first."""
         try:
             folder = self.inner(slot)
             used = uses(folder)

@@ -134,7 +134,7 @@ class CapturedTape:
 
     def gradient(self, ys: Sequence[Value], cts: Sequence[Cotangent],
                  sources: Sequence[Tracer]) -> list[list[Any]]:
-        """Append the cotangents of the sources, and return for each the ones that exist."""
+        """Append the cotangents of the sources, and return a list of them for each source."""
         self.mark()
         active, stopped = self._active()
         groups = [[v for v in self.values_of(x) if v in active] for x in sources]

@@ -3,7 +3,7 @@
 Where a tape's structure repeats, as in training, the way back need not be carried out call by call:
 the recorded calls are captured in order, as a function of their first operands, and the gradient
 pass appends the backward part, as for `@tracejit.grad`. Of the forward part the tape has the values
-already; the ones that it kept are the inputs of the compiled program.
+already; the values that it kept are the inputs of the compiled program.
 """
 
 from __future__ import annotations

@@ -355,7 +355,7 @@ def _require_one(t: object, other: object) -> Any:
 
 
 def call_of_first(structure: Structure) -> Structure:
-    """Return the structure of the call `f(*primals)`, of that of `f(primals, tangents)`.
+    """Return the structure of the call `f(*primals)`, given the one of `f(primals, tangents)`.
 
     A container that the primals have twice is one there, too.
     """

@@ -50,7 +50,7 @@ def give_signature(made: Any, name: str, fn: Callable[..., object], has_aux: boo
 
 
 def _result(name: str, own: object, has_aux: bool) -> Any:
-    """Return the annotation of a transform's result, made of that of the function's."""
+    """Return the annotation of a transform's result, made of the function's annotation."""
     value, aux = (Any if own is Signature.empty else own), Any
     if has_aux:
         pair = get_args(own) if get_origin(own) is tuple else ()

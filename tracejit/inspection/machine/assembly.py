@@ -55,7 +55,7 @@ class Code:
 class AsmLoop:
     """A loop of the assembly.
 
-    own   -- its code, without that of the loops inside
+    own   -- its code, without the code of the loops inside
     inner -- the loops inside
     latch -- the line that the jump back comes from, or 0
     """

@@ -93,8 +93,8 @@ class NestFacts:
 class Unfused:
     """A statement that got a loop of its own, although one with the same extent was there.
 
-    nest, beside -- the numbers of its nest and of the one that it might have joined; the same where
-                    only loops inside are apart
+    nest, beside -- the numbers of its nest and of the nest that it might have joined; the same
+                    where only loops inside are apart
     label        -- of the equation, with the name of its op
     depth        -- how many loops are shared
     """

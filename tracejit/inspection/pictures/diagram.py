@@ -191,7 +191,7 @@ class _DiagramMaker:
         return Box(self.count - 1, title, params, tooltip, role, eqn)
 
     def role(self, eqn: Eqn, outer: str = "forward") -> str:
-        """Return the part that an equation belongs to: its own, or that of the region around it."""
+        """Return an equation's part: "backward" if the way back holds it, else its region's."""
         return "backward" if eqn in self.back else outer
 
     def forward_values(self, block: Block) -> Iterator[Value]:
@@ -341,7 +341,7 @@ class _DiagramMaker:
         return _cut(text, LONGEST_TEXT)
 
     def params_text(self, eqn: Eqn) -> str:
-        """Return the params, of switches the names of the ones that are on."""
+        """Return an equation's params as `name=value`, a switch as its name if it is on."""
         return ", ".join(k if p is True else f"{k}={format_param(p, self.names)}"
                          for k, p in eqn.params.items() if p is not False)
 

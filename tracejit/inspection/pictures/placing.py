@@ -151,7 +151,7 @@ class RowHeights:
         return self.tops[row] + self.heights[row]
 
     def points(self, way: list[tuple[int, float]], start: float, end: float) -> list[Point]:
-        """Return the points of an edge from the y of its source's border to that of its target."""
+        """Return the points of an edge, from the y of its source's border to its target's."""
         is_down = way[0][0] < way[-1][0]
         points = [(way[0][1], start)]
         for row, x in way:

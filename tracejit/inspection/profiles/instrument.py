@@ -147,8 +147,8 @@ def _with_blocks(node: Node, blocks: Sequence[list[Node]]) -> Node:
 def counted(nodes: Sequence[Node], slots: Iterator[int], found: dict[object, int]) -> list[Node]:
     """Return nodes with counters; `found` gets their slots.
 
-    It has, per block by its identity, the slot for how often it runs; per call of a routine by
-    that of its node, and per amount, the slot of its flops and of elements moved.
+    A block's id is the key of the slot for how often it runs; the id of a node that calls a
+    routine, with an amount, is the key of the slot for that amount of flops or elements moved.
     """
     result: list[Node] = []
     for node in nodes:

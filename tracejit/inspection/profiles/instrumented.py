@@ -64,7 +64,7 @@ class Stretch:
 class Instrumented:
     """A function's program with clocks.
 
-    twin -- a function like the one that is measured, compiled with clocks
+    twin -- a copy of the measured function, compiled with clocks
     """
 
     traced: Any

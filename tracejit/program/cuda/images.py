@@ -36,7 +36,7 @@ def is_simulated() -> bool:
 def ptx_for(program: DeviceProgram, capability: Capability) -> dict[str, str]:
     """Return the PTX of every kernel for a compute capability: there already, or made now.
 
-    PTX runs on all devices of higher capabilities, and that of an artifact is used for these, too.
+    PTX runs on all devices of higher capabilities, and an artifact's PTX is used for these, too.
     """
     _require_pair(capability)
     known = [k for k in program.ptx if k == capability or (program.stored and k < capability)]
