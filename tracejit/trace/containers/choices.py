@@ -1,8 +1,8 @@
-"""Things of which data decides which they are: None or a tuple, one of two functions or objects.
+"""Choices: data decides which of several things a name holds, None or a tuple, or two functions.
 
-A `Choice` is a number, the *tag*, and what there is for each number that the tag may have. What is
-not chosen has zeros in place of its numbers. In a branch that asks which one it is (`hit is None`,
-`isinstance`, whether it is true) the tag is known, and the choice is the plain thing.
+A `Choice` is a number, the *tag*, and an option for each number that the tag may have. Options
+that are not chosen have zeros for their numbers. In a branch that asks which option it is (`hit is
+None`, `isinstance`, whether it is true) the tag is known, and the choice is the plain option.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = ["MANY_OPTIONS", "Tags", "can_be_chosen", "described", "first_choice",
            "replaced", "same_rank", "shaped", "the_one"]
 
 Tags = Mapping[Value, frozenset[int]]
-"""For the tags of which something is known: which numbers they may be."""
+"""For each tag of which something is known, the numbers that it may be."""
 
 MANY_OPTIONS = 64
 """How many things a choice may be between."""
@@ -57,7 +57,7 @@ def known_tags() -> dict[Value, frozenset[int]]:
 
 
 def possible(choice: Choice, tags: Tags | None = None) -> list[int]:
-    """Return which numbers the tag of a choice may have here."""
+    """Return the numbers that the tag of a choice may have here."""
     tag = choice.tag
     if not isinstance(tag, Tracer):
         return [int(tag)]
@@ -101,7 +101,7 @@ def replaced(x: object, choice: Choice, plain: object) -> Any:
 def the_one(x: object, use: str = "this needs to know which", line: str = "") -> Any:
     """Return a content in which all choices are known, or refuse it.
 
-    use, line -- what is done with it, and where, if that is not the present line
+    use, line -- the use, for the message, and its line, if it is not the present line
     """
     x = narrowed(x)
     if isinstance(x, Choice):
@@ -125,7 +125,7 @@ def refuse_choice(choice: Choice, use: str = "this needs to know which",
                   "it one kind of value on all paths")
 
 
-# --- what is known of tags ------------------------------------------------------------------------
+# --- knowledge of tags ----------------------------------------------------------------------------
 
 
 def is_one_of(choice: Choice, numbers: Iterable[int]) -> Any:
@@ -162,7 +162,7 @@ def note_negated(result: object, test: object) -> None:
 
 
 def note_composed(result: Value, condition: Value, then: Atom, other: Atom) -> None:
-    """Note that a truth is that of one branch or of the other."""
+    """Note that a bool is the result of one of two branches."""
     if not result.is_log and result.aval.dtype == np.bool_ and not result.aval.shape:
         _note_meaning(result, ("if", condition, then, other))
 
@@ -314,7 +314,7 @@ def shaped(guess: object, x: object, same_leaf: Callable[[object, object], bool]
 
 
 def _absent(guess: object) -> Any:
-    """Return the stand-in for a thing that is not chosen; its choices are those of the guess."""
+    """Return the stand-in for an option that is not chosen, with the structure of its guess."""
     parts = children(guess)
     if parts is None:
         return ABSENT

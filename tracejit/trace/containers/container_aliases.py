@@ -1,8 +1,8 @@
-"""Lists and dicts of which data decides who holds them: what regions leave in their place.
+"""New lists and dicts for names to which branches or iterations leave different ones.
 
 Where branches or iterations leave a name different lists or dicts, it holds a new one afterwards.
-In Python it would be one of them, so a change of the new one would have to be seen by whatever else
-holds that one, and the other way round. Such changes are refused.
+In Python it would be one of them, so a change of the new one would have to be seen by all other
+names for the old one, and the other way round. Such changes are refused.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def containers(content: object, around: tuple[int, ...] = ()) -> Held:
 
 
 def with_joined(held: Held) -> Held:
-    """Return lists and dicts with those that they may be."""
+    """Return lists and dicts, and the lists and dicts that each of them may be."""
     ids = set(map(id, held))
     more = {id(x): x for j in current().joined
             for ours, theirs in ((j.new, j.others), (j.others, j.new))
@@ -60,7 +60,7 @@ def with_joined(held: Held) -> Held:
 
 
 def snapshot(content: object, originals: dict[int, object]) -> Any:
-    """Return a copy of a content at this moment; `originals` says by id what was copied."""
+    """Return a copy of a content at this moment; `originals` maps a copy's id to the original."""
     items = children(content)
     if items is None and is_record(content) and is_tree(content):
         copy = opened(content, [snapshot(x, originals) for x in attributes_in(content).values()])
@@ -74,9 +74,9 @@ def snapshot(content: object, originals: dict[int, object]) -> Any:
 
 
 def still_held(candidates: Iterable[Any]) -> set[int]:
-    """Return the ids of those lists and dicts that the program holds.
+    """Return the ids of the candidates, lists and dicts, that the program holds.
 
-    Who holds what is from outside, or what an iteration began with, is not known.
+    Lists from outside, or with which an iteration began, count: who holds them is not known.
     """
     wanted = {id(x): x for x in candidates}
     if not wanted:
@@ -140,9 +140,9 @@ def refuse_joined_change(x: object) -> None:
 
 def link_branches(names: Sequence[str], new: Sequence[Held],
                   held: Sequence[Sequence[Held]]) -> None:
-    """Note which old ones the new lists and dicts of names may be, after a choice of branches.
+    """Note which old lists and dicts the new ones of names may be, after an `if` on data.
 
-    held -- for each name, what each branch left it
+    held -- for each name, the lists and dicts that each branch left it
     """
     if not any(new):
         return
@@ -162,8 +162,8 @@ def link_branches(names: Sequence[str], new: Sequence[Held],
 class Turns:
     """The lists and dicts of names that a loop binds anew, at both ends of an iteration.
 
-    Whether two names hold one at the end of an iteration depends on what it binds them to, and
-    where that is what names began it with, on the iteration before.
+    Whether two names hold one list at the end of an iteration depends on the lists to which it
+    binds them, and where names began it with these lists, on the iteration before.
 
         def swapped(x, n):
             p, q = [x], [2.0 * x]
@@ -171,7 +171,7 @@ class Turns:
                 p, q = q, p
             return p[0]
 
-    Lists are no values of a graph: the loop carries what is in them,
+    Lists are no values of a graph: the loop carries their items,
 
         %0: f64[] = mul(2.0, %x)
         %1: f64[], %2: f64[] = for_(%x, %0) {lo=0, hi=%n, reversed=False} [
@@ -185,12 +185,12 @@ class Turns:
 
     | name | begins with | ends with          | own | kept |
     |------|-------------|--------------------|-----|------|
-    | p    | P           | what q began with  | {}  | {q}  |
-    | q    | Q           | what p began with  | {}  | {p}  |
+    | p    | P           | first list of q    | {}  | {q}  |
+    | q    | Q           | first list of p    | {}  | {p}  |
 
     `own` are lists made by the iteration or outside of it, `kept` the names whose first list a name
-    ends with. Through enough iterations `p` may hold P again: what lasts is what anyone else still
-    holds of P and Q. Here nobody does, and nothing is noted. With another name for P,
+    ends with. Through enough iterations `p` may hold P again: P and Q are `lasting` if another name
+    still holds them. Here none does, and nothing is noted. With another name for P,
 
         def changed(x, n):
             p, q = [x], [2.0 * x]
@@ -206,19 +206,19 @@ class Turns:
 
     names: Sequence[str]
     starts: Sequence[Held]
-    """What each name may hold before the loop."""
+    """The lists and dicts that each name may hold before the loop."""
     begun: dict[int, int]
-    """The names of the lists and dicts that stand for what an iteration begins with, by id."""
+    """For each stand-in of a list or dict in an iteration, by id, the name that begins with it."""
     ended: Sequence[Held]
-    """What each name may hold at the end of an iteration."""
+    """The lists and dicts that each name may hold at the end of an iteration."""
 
     def link(self, new: Sequence[Held], changed: set[int], own_changed: set[int],
              runs: Callable[[], bool]) -> None:
-        """Note which old ones the new lists and dicts of the names may be after the loop.
+        """Note which old lists and dicts the new ones of the names may be after the loop.
 
-        changed     -- the ids of those that the loop changed
-        own_changed -- the names of which iterations change those that they begin with
-        runs        -- whether it surely runs
+        changed     -- the ids of the lists and dicts that the loop changed
+        own_changed -- the names whose lists or dicts at its beginning an iteration changes
+        runs        -- whether the loop surely runs
         """
         own = [[x for x in held if id(x) not in self.begun] for held in self.ended]
         kept = [{self.begun[id(x)] for x in held if id(x) in self.begun} for held in self.ended]
@@ -226,7 +226,7 @@ class Turns:
         begins = [{id(x) for x in held} for held in self.starts]
         ends = [{id(x) for x in held} for held in own]
         lasting = [e & alive for e in ends]
-        for _ in self.names:  # what other names began with lasts through as many iterations
+        for _ in self.names:  # a list that another name began with lasts through as many iterations
             lasting = [found.union(*(lasting[p] | begins[p] & alive for p in kept[k]))
                        for k, found in enumerate(lasting)]
         pairs = _pairs_with_one(begins, ends, kept, lasting)
@@ -258,7 +258,7 @@ def _pairs_with_one(begins: list[set[int]], ends: list[set[int]], kept: list[set
                     lasting: list[set[int]]) -> set[tuple[int, int]]:
     """Return the pairs of names that may end an iteration with one list or dict.
 
-    They do where both end with one, or with what two names of a pair began the iteration with.
+    They do where both end with one, or with the two lists with which a pair began the iteration.
     """
     count = range(len(ends))
     pairs = {(k, j) for k in count for j in count if k != j and (

@@ -21,7 +21,7 @@ _ITERATORS: tuple[type, ...] = (type(iter([])), type(reversed([])))
 _OVER_ITERATORS: tuple[type, ...] = (enumerate, zip, map, filter)
 
 _OPAQUE = (FrameType, ModuleType, type)
-"""What is not looked into."""
+"""Types of objects that are not looked into."""
 
 
 def has_iterators(xs: list[object]) -> bool:
@@ -71,7 +71,7 @@ def count_names(x: object) -> int:
 
 
 def reached_from(pending: list[object]) -> Iterator[Any]:
-    """Yield some objects and what they hold, in any depth."""
+    """Yield some objects and all objects that these refer to, in any depth."""
     seen: set[int] = set()
     while pending:
         v = pending.pop()

@@ -1,4 +1,4 @@
-"""Links: what a list has for a thing of a pool or for None, where data decides which."""
+"""Links: an item of a list that is a thing of a pool or None, where data decides which."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Lists and objects of pools, by their numbers.
 
-A number is merged by branches, carried by loops and kept in lists like any other, so that all that
-hold one list or object see what is done to it.
+A number is merged by branches, carried by loops and kept in lists like any other, so that all
+names for one list or object see each change of it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Numbered:
 
 
 class ObjectReference(Numbered):
-    """An object of a user's class in a pool; `python/objects.py` says what it does."""
+    """An object of a user's class in a pool; `python/objects.py` has its operations."""
 
     @property
     def stands_for(self) -> type:
@@ -46,7 +46,7 @@ class ObjectReference(Numbered):
     __class__ = stands_for  # for `super(C, x)`
 
     def refused(self, what: str) -> StandInRefused:
-        """Return the refusal of what cannot be done with an object that data chooses."""
+        """Return the refusal of an operation, named `what`, on an object that data chooses."""
         return StandInRefused(str(refuse(
             f"{what} a {self.stands_for.__name__}, where data decides which one it is",
             "Read and set its attributes, call its methods, and ask by `is`")))

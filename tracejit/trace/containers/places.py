@@ -77,7 +77,7 @@ class Poison:
         """Refuse."""
         raise refuse(f"{self.name!r} {self.why} at {self.where}", self.remedy)
 
-    __iter__ = __getitem__ = __call__ = __float__ = __array__ = read  # as what Python runs may
+    __iter__ = __getitem__ = __call__ = __float__ = __array__ = read  # as code of Python's may
 
 
 class _NotChosen:
@@ -99,10 +99,10 @@ def _refuses(name: str) -> Any:
 
 
 class Choice:
-    """A thing of which data decides which of several it is (`choices.py`).
+    """One of several things, of which data decides which one (`choices.py`).
 
-    tag     -- the number of the one that it is
-    options -- the things, of which those that it is not have any numbers
+    tag     -- the number of the option that is chosen
+    options -- the things; the numbers in options that are not chosen mean nothing
     """
 
     is_leaf: ClassVar[bool] = True
@@ -255,7 +255,7 @@ class AttributePlace:
         return (id(self.owner), self.name)
 
     def get(self) -> Any:
-        """Return the content; what a class computes or binds when it is read is none."""
+        """Return the content; `UNSET` for a method and the like, which a class binds when read."""
         own = own_entries(self.owner)
         if self.name in own:
             return own[self.name]
@@ -265,7 +265,7 @@ class AttributePlace:
         return getattr(self.owner, self.name, UNSET)
 
     def set(self, content: object) -> None:
-        """Replace the content, past what the class does where the program sets an attribute."""
+        """Replace the content, past any `__setattr__` of the class."""
         plain: Any = type if isinstance(self.owner, type) else object
         if content is not UNSET:
             plain.__setattr__(self.owner, self.name, content)
@@ -281,14 +281,14 @@ def holder_of(place: object) -> Any:
 
 
 def shows_of_class(owner: object, name: str) -> bool:
-    """Return whether an attribute of an object, or of a class, is what a class of it has."""
+    """Return whether an attribute of an object or class has its content from a class above it."""
     return name not in own_entries(owner) and (
         AttributePlace(owner, name, 0).get() is not UNSET) and not hasattr(
         type(inspect.getattr_static(type(owner), name, UNSET)), "__set__")
 
 
 class HiddenPlace:
-    """A place without a name, for what an expression or a hidden index holds."""
+    """A place without a name, for the value of an expression or a hidden index."""
 
     __slots__ = ("content",)
     name = "this choice"
@@ -320,7 +320,7 @@ def is_number(x: object) -> bool:
 
 
 def are_equal_constants(x: object, y: object) -> bool:
-    """Return whether two leaves are equal and can stay so: what can change has no hash."""
+    """Return whether two leaves are equal and stay so: objects that can change have no hash."""
     try:
         return type(x) is type(y) and (isinstance(x, slice) or hash(x) == hash(y)) and bool(x == y)
     except Exception:

@@ -1,8 +1,8 @@
 """Records: objects of users' classes as nodes of contents, each told by its class and attributes.
 
 An object is a leaf, one thing like a function, until a branch or an iteration makes another of its
-class: data decides then which of them a name holds. It is *opened* for that: what stands for it in
-a guess or in what a branch left is an object of the class with other things for attributes.
+class: data decides then which of them a name holds. It is *opened* for that: its stand-in, in a
+guess or in the content that a branch left, is an object of the class with other attributes.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def opened(x: object, items: Sequence[object]) -> Any:
 
 
 def close(x: object) -> Any:
-    """Let an open record, and those in it, be objects of the program."""
+    """Let an open record, and the open records in it, be objects of the program."""
     records = current().opened_records
     if records:
         _close(x, records)
@@ -121,9 +121,9 @@ _MANY = 64
 
 
 def is_of_iteration(x: object, *created: Mapping[int, object]) -> bool:
-    """Return whether an object was made in the present iteration, or stands for what it began with.
+    """Return whether an object was made in this iteration, or stands for one from its beginning.
 
-    created -- what branches that have ended have made
+    created -- the objects, by id, that branches which have ended have made
     """
     if any(id(x) in made for made in created):
         return True

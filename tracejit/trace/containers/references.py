@@ -1,9 +1,9 @@
-"""References: what stands for a list that is in another container, where data decides which one.
+"""References: stand-ins for a list in another container, where data decides which list it is.
 
 The lists that are made at one place in the code have their items in one pool
 (`trace/python/pooled.py`); a reference is the number of one of them. A number is merged by
-branches, carried by loops and kept in lists like any other, so that all that hold one list see what
-is done to it.
+branches, carried by loops and kept in lists like any other, so that all names for one list see each
+change of it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Reference(Numbered, StandIn):
         return found
 
     def refused(self, what: str) -> StandInRefused:
-        """Return the refusal of what a list in a pool cannot do."""
+        """Return the refusal of an operation, named `what`, on a list in a pool."""
         return StandInRefused(str(refuse(
             f"{what} of a list in another container, where data decides which one it is",
             "Use its items by `for`, `in`, len() and its methods; return what is made of them")))

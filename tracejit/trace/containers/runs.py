@@ -1,8 +1,8 @@
-"""Runs: the items of a list of which only the graph knows how many there are.
+"""Runs: the items of a list whose length only the graph knows.
 
 A list in a capture is a Python list. Where a size says how many items it has, one thing in the
 Python list, a run, stands for all of them: they are alike, and stored as one array, or they are
-views of one. Nothing that users write sees a run: `list_items.py` does what they do to lists.
+views of one. Users' code never sees a run: `list_items.py` has the operations on lists.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Run:
         raise NotImplementedError
 
     def walk(self) -> Callable[[Any], Any]:
-        """Return the iterable that gives a loop over the list its items."""
+        """Return the function of k from which a loop over the list gets item k."""
         return self.item
 
     def part(self, key: slice) -> Run:
@@ -116,9 +116,9 @@ class Run:
 class Stored(Run):
     """Items that are numbers, arrays or lists of them, in one array.
 
-    data   -- the array; its first axis is that of the items
+    data   -- the array; its first axis runs over the items
     nest   -- how many axes after the first one are lists
-    kinds  -- of which kinds the numbers are
+    kinds  -- the kinds of the numbers
     shared -- whether it is an item of another list's storage, so that it keeps its length
     """
 
@@ -166,7 +166,7 @@ class Stored(Run):
         self.give_up("its numbers are of several kinds, which something tells apart")
 
     def number(self, value: Value) -> Any:
-        """Return one of the numbers, or what is made of them."""
+        """Return a value as one of the numbers: `Mixed`, where they are of several kinds."""
         if is_mixed(self.kinds):
             return Mixed(tracer_of(value), self.kinds, self.tell_apart)
         return scalar_of(value, weak=self.weak)

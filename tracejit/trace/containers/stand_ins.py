@@ -1,8 +1,8 @@
-"""Objects that stand for deques, sets and dicts of which data decides what they hold.
+"""Stand-ins for deques, sets and dicts whose items data decides.
 
 Their classes (`trace/python/keyed.py`) keep the items in lists and are written in Python, which is
-captured like users' code: `on__len__` is what captured code calls for `len(x)`. What Python itself
-would call is refused, as it would see the lists of the capture.
+captured like users' code: captured code calls `on__len__` for `len(x)`. The methods that Python
+itself would call refuse, as they would see the lists of the capture.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["StandIn", "StandInRefused", "as_key", "is_made_by_data", "is_walked"
            "refused_kind"]
 
 class StandInRefused(Refusal):
-    """A refusal of what such an object cannot do: the capture may do without it."""
+    """A refusal of an operation on a stand-in: the capture may do without the stand-in."""
 
     __module__, __qualname__ = Refusal.__module__, Refusal.__qualname__  # as users see it
 
@@ -33,7 +33,7 @@ class StandIn:
     """How many loops run over it just now."""
 
     def refused(self, what: str) -> StandInRefused:
-        """Return the refusal of what a container cannot do that data fills."""
+        """Return the refusal of an operation, named `what`, on a container that data fills."""
         return StandInRefused(str(refuse(
             f"{what} of a {self.kind.__name__} of which data decides what it holds",
             "Use its items by `for`, `in`, len() and its methods that add and remove items")))
@@ -57,7 +57,7 @@ class StandIn:
 
     @contextmanager
     def being_walked(self) -> Iterator[None]:
-        """Note that a loop runs over it, or over what it is a view of."""
+        """Note that a loop runs over it, or over the container that it is a view of."""
         owner = self.owner
         owner.walked += 1
         try:
@@ -75,7 +75,7 @@ class StandIn:
         raise self.refused("the items")
 
     def empty(self) -> Any:
-        """Return an empty one of what it stands for."""
+        """Return an empty container of the kind that it stands for."""
         return self.kind()
 
     def as_result(self) -> NoReturn:
@@ -107,7 +107,7 @@ def note_use(container: object) -> None:
 
 
 def is_made_by_data() -> bool:
-    """Return whether data decides what the deque, set or dict holds that is made here."""
+    """Return whether the deque, set or dict made here has to be a stand-in, as data fills it."""
     places = current().keyed_by_data
     return bool(places) and place_in_code() in places
 
