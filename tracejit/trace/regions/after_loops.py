@@ -121,7 +121,7 @@ def _finished_list(guess: ListGuess, values: Iterator[Value]) -> list[Any]:
     logs = [next(values) for _ in guess.form.avals]
     container = begun_list(logs, guess.form, None, guess.where)
     container[:] = [run := container[0].finished()]
-    if guess.form.shape:  # what may be in other lists, and have names
+    if guess.form.shape:  # arrays that may be in other lists, and have names
         freeze(run.data.cell)
     current().chosen_lists[id(container)] = container
     return container
@@ -145,7 +145,7 @@ def _refuse_shared_lists(tracer: LoopTracer) -> None:
 
 
 def _bound(tracer: LoopTracer) -> list[Bound]:
-    """Return the arrays that the loop binds to names anew, and to items of what they hold."""
+    """Return the arrays that the loop binds to names anew, and to items of containers in names."""
     found = []
     for c, begun, end in zip(tracer.carried, tracer.begun, tracer.ended, strict=True):
         leaves = zip(parts_of(c.guess, c.guess), parts_of(c.guess, c.start), begun,

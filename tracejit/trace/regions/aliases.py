@@ -16,9 +16,9 @@ change places, so `first` has been written to after one iteration, and again aft
 
 The graph's loop carries both contents. An iteration ends with `a` on the array that `b` began it
 with, and the other way round: `source` is {a: b, b: a}, a cycle, and `rotating` has both names. The
-loop writes to one of them, so `settle_rotation` gives the array that `a` held at first what is in
-it: the content of `a` after an even number of iterations, of `b` after an odd one (%8; %9 is for
-the array that `b` held):
+loop writes to one of them, so `settle_rotation` gives the array that `a` held at first its content:
+the content of `a` after an even number of iterations, of `b` after an odd one (%8; %9 is for the
+array that `b` held):
 
     %0: f64[n] = mul(2.0, %x)
     %1: f64[n] = mul(3.0, %x)
@@ -44,9 +44,9 @@ Where a name is left on an array of its own, no number of iterations says which 
             b = a
         return np.sum(a)
 
-Here `source` is {b: a} and the second iteration writes to what `a` holds, which the content of `a`
-would miss: "'b' is bound to one array after another in this loop, which writes to it, while another
-name for the array is in use".
+Here `source` is {b: a} and the second iteration writes to the array of `a`, which the content of
+`a` would miss: "'b' is bound to one array after another in this loop, which writes to it, while
+another name for the array is in use".
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ __all__ = ["Begun", "Bound", "array_of", "settle_aliases", "surely_runs"]
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """What a name holds when an iteration begins: no handle, so that it counts as no use."""
+    """The array of a name when an iteration begins: no handle, so that it counts as no use."""
 
     cell: Cell
     steps: Any
@@ -97,7 +97,7 @@ class Bound:
 
 
 def settle_aliases(tracer: Any, bound: Sequence[Bound], trips: object) -> None:
-    """Give the arrays that names held before the loop what writes in the loop left in them.
+    """Give the arrays that names held before the loop the contents that writes in it left there.
 
     A loop that swaps names (`u, v = v, u`) and writes to them writes by turns to the arrays that
     they held at first; which of the two a name holds at the end, the number of iterations says.
@@ -141,7 +141,7 @@ class _Bindings:
         self.carried_cells = {c.place.key for c in tracer.carried}
         self.rotating = {k: cycle for k in range(len(bound))
                          if (cycle := self._cycle(k)) is not None}
-        """The names that change places, each with those whose arrays it held, last first."""
+        """The names that change places, each with the names whose arrays it held, last first."""
         self.sharing = self._sharing()
 
     def _name(self, k: int) -> str:
@@ -169,7 +169,7 @@ class _Bindings:
     def _sharing(self) -> set[frozenset[int]]:
         """Return the pairs of names that may hold one array, or parts of one, after an iteration.
 
-        One may hold now what the other got an iteration before, and so on: `r = s; s = a[0]`.
+        One may hold now the array that the other got an iteration before: `r = s; s = a[0]`.
         """
         pairs = [frozenset(p) for p in itertools.combinations(self.ended, 2)]
         behind = {k: {*_behind(x)} for k, x in self.ended.items()}
@@ -194,7 +194,7 @@ class _Bindings:
                     choice.refuse_stale()
 
     def settle_rotation(self, k: int, trips: Any) -> None:
-        """Give the array that a name held at first what is in it after some changes of places."""
+        """Give the array that a name held at first its content after the changes of places."""
         cycle, cell = self.rotating[k], self.start[k].cell
         if not self.written & set(cycle) or self.start[k].steps:
             return
@@ -223,14 +223,14 @@ class _Bindings:
             raise _rebound(self._name(k))
 
     def _is_shared(self, j: int, k: int) -> bool:
-        """Whether others may have what a name held before the loop, which name k came to hold."""
+        """Whether others may hold the array that j held before the loop and that k came to hold."""
         x = self.start[j]
         return (any(i != j and y.cell.may_be_one_with(x.cell) for i, y in self.start.items())
                 or x.cell.may_be_in_use()
                 or ((k not in self.rotating or bool(x.steps)) and _is_seen_by_others(x)))
 
     def _lasting(self, k: int) -> list[Cell]:
-        """Return what a name may end an iteration with that others hold in the next."""
+        """Return the cells with which name k may end an iteration, and others begin the next."""
         if k in self.rotating:
             return []
         depth, found = current().depth, []
@@ -241,7 +241,7 @@ class _Bindings:
         return found
 
     def write_back(self, k: int) -> None:
-        """Give the array that a name held before the loop what the first iteration wrote to it."""
+        """Note that the first iteration wrote to the array that a name held before the loop."""
         if k in self.written and k in self.start and k not in self.rotating and (
                 not self.start[k].steps):
             cell = self.start[k].cell
@@ -258,7 +258,7 @@ class _Bindings:
             raise _rebound(self._name(k))
 
     def _write(self, cell: Cell, content: Value, names: Iterable[int]) -> None:
-        """Replace what is in an array that held it before the loop, which wrote by some names."""
+        """Replace the content of an array from before the loop, which wrote to it by some names."""
         if cell.constant is not None:
             raise refuse(cell.constant, "Work on a copy: x = x.copy()")
         memory = current().memory
@@ -267,7 +267,7 @@ class _Bindings:
         current().record(CellPlace(cell), cell.depth)
         cell.value = content
 
-    # --- what names hold now --------------------------------------------------------------------
+    # --- the arrays of names after the loop -----------------------------------------------------
 
     def note_choices(self, k: int) -> None:
         """Note which arrays a name may hold after the loop."""
@@ -344,12 +344,12 @@ def _held_by_others(x: Tracer) -> list[Cell]:
 
 
 def _is_seen_by_others(x: Tracer) -> bool:
-    """Whether another name, or the caller, sees what is written to the array of a handle."""
+    """Whether another name, or the caller, sees a write to the array of a handle."""
     return _has_other_handles(x) or _is_seen_outside(x.cell)
 
 
 def _is_seen_outside(cell: Cell) -> bool:
-    """Whether the caller, or whoever holds an array that the function reads, sees what is in it."""
+    """Whether the caller, or another holder of an array that the function reads, sees a write."""
     return cell.constant is not None or current().memory.is_of_caller(cell)
 
 

@@ -8,9 +8,9 @@
                                       if error != 0:
                                           y = 0.0
 
-What follows an operation in the body of a `try` is the branch in which no error was raised. It is
-open until the body ends, or the branch or loop's body around the operation does. The other one
-notes the error in a place of the `try`, and leaves what was there before the operation.
+The code behind an operation in the body of a `try` is the branch in which no error was raised. It
+is open until the body ends, or the branch or loop's body around the operation does. The other
+branch notes the error in a place of the `try`, and leaves all else as it was before the operation.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MANY_OPENED = 48
 
 
 class _ErrorPlace(HiddenPlace):
-    """What a `try` knows of the error of its body, which branches merge and loops carry."""
+    """A number of a `try`: of its error, or in its text. Branches merge it, and loops carry it."""
 
     __slots__ = ("around", "depth")
     name = "the error of a `try`"
@@ -62,7 +62,7 @@ class Fault:
     """An error that the body of a `try` may raise.
 
     shown -- the numbers that its text shows
-    error -- what a handler gets; None where the text has numbers in it
+    error -- the error for a handler; None where the text has numbers in it
     """
 
     kind: type[BaseException]
@@ -74,9 +74,9 @@ class Fault:
 class Attempt:
     """The body of a `try` while it is traced.
 
-    caught -- returns what its handlers catch
+    caught -- returns the exceptions that its handlers catch
     names  -- the names that matter after its body
-    exact  -- those of them that matter after an error
+    exact  -- the names among them that matter after an error
     """
 
     def __init__(self, caught: Callable[[], Any], names: Sequence[NamePlace],
@@ -112,7 +112,7 @@ class Attempt:
 
 
 def classes(caught: object) -> Iterator[type]:
-    """Yield the classes of exceptions in what stands behind an `except`."""
+    """Yield the classes of exceptions that an `except` names, in tuples of any depth."""
     for t in caught if isinstance(caught, tuple) else (caught,):
         if isinstance(t, tuple):
             yield from classes(t)
@@ -126,7 +126,7 @@ def is_raisable(kind: type[BaseException]) -> bool:
 
 
 def _catching(kind: type[BaseException], attempts: Sequence[Attempt | None]) -> Attempt | None:
-    """Return the innermost `try` that catches an error of what is traced now."""
+    """Return the innermost `try` that catches an error of the operation traced now, or None."""
     frames = current().frames
     for a in reversed(attempts):
         if a is None or not all(f.kind == "if" or f.left_by_errors for f in frames[a.depth:]):
@@ -138,7 +138,7 @@ def _catching(kind: type[BaseException], attempts: Sequence[Attempt | None]) -> 
 
 @above
 def catches(kind: type[BaseException]) -> bool:
-    """Return whether a `try` catches an error of what is traced now."""
+    """Return whether a `try` catches an error of the operation traced now."""
     trace = current()
     return bool(trace.attempts) and _catching(kind, trace.attempts) is not None
 
@@ -148,7 +148,7 @@ def diverted(holds: object, kind: type[BaseException], text: str, shown: Sequenc
              error: BaseException | None = None) -> bool:
     """Go on in the branch in which something holds, if a `try` catches the error of the other.
 
-    Return whether that is so; else the run has to check it.
+    Return whether one catches it; if none does, the run has to check that it holds.
     """
     trace = current()
     if not trace.attempts or issubclass(kind, TracejitError):
@@ -213,7 +213,7 @@ class _Opened:
             p.set(content)
 
     def close(self, ended: type[BranchRaised] | None) -> None:
-        """End the branch, trace the other one, and merge what they leave."""
+        """End the branch, trace the other one, and merge the contents that both leave."""
         if self.frame.taken_in:
             raise refuse("a list put into a list in a `try`, where data decides whether it comes "
                          "to that", "Put it there after the `try`")
@@ -234,9 +234,9 @@ class _Opened:
 
 @above
 def close_opened(count: int, ended: type[BranchRaised] | None) -> type[BranchRaised] | None:
-    """Close the branches that are open but for the first ones.
+    """Close all open branches but the first `count`; return how the outermost one ended.
 
-    ended -- how what is traced now ended, if not by coming to its end; so it is returned
+    ended -- how the code in the innermost ended: None if it came to its end
     """
     opened = current().opened
     while len(opened) > count:

@@ -1,4 +1,4 @@
-"""Tracing an `if` on data: both branches, each from the same state, and what each leaves merged."""
+"""Tracing an `if` on data: both branches from the same state, then their contents are merged."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ MANY_ATTEMPTS = 256
 
 def trace_if(condition: Tracer, branches: Sequence[Callable[[], object]],
              names: Sequence[Place], also: Sequence[Callable[[], object]] = ()) -> None:
-    """Trace both branches of a condition and give names and cells what the taken one leaves.
+    """Trace both branches of a condition; names and cells get the merged contents.
 
     also -- functions that the branches call and that bind names
     """
@@ -111,7 +111,7 @@ def _trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]], names: S
 
 def merge_branches(condition: Tracer, traced: Sequence[Branch],
                    places: dict[object, Place]) -> None:
-    """Give places what the branch that is taken leaves in them."""
+    """Emit the `if_`, and give each place the content that the taken branch leaves in it."""
     merger = Merger(condition, traced)
     merged: list[tuple[Place, Callable[[], Any]]] = []
     leave = [b for b in traced if not b.raised] or traced
@@ -152,7 +152,7 @@ def merge_branches(condition: Tracer, traced: Sequence[Branch],
 
 @contextmanager
 def ending(names: Sequence[Place]) -> Iterator[None]:
-    """Note which names matter where what is traced now ends."""
+    """Note which names matter after the code that is traced meanwhile."""
     ends = current().ends
     ends.append(names)
     try:
@@ -163,7 +163,7 @@ def ending(names: Sequence[Place]) -> Iterator[None]:
 
 @contextmanager
 def _lost(branches: Sequence[Branch]) -> Iterator[None]:
-    """Merge a place of which nobody reads what these branches leave."""
+    """Merge a place as if these branches had raised: nobody reads the contents that they leave."""
     for b in branches:
         b.raised = True
     try:
@@ -174,7 +174,7 @@ def _lost(branches: Sequence[Branch]) -> Iterator[None]:
 
 
 def _is_read_on_errors(place: Place) -> bool:
-    """Return whether it matters what a place holds after an error that a `try` catches."""
+    """Return whether the content of a place matters after an error that a `try` catches."""
     return place.depth is not None or any(
         place.key in a.exact for a in current().attempts if a is not None)
 
@@ -189,7 +189,7 @@ class _Chooses(Exception):
 
 def _require_forms(places: dict[object, Place], branches: Sequence[Branch],
                    forms: dict[object, Form]) -> None:
-    """Trace the branches again where they leave lists of which one array each is to be made."""
+    """Trace the branches again where each has to leave its list's items in arrays of one form."""
     if any(b.raised for b in branches):
         return
     new: dict[object, Form] = {}

@@ -46,7 +46,7 @@ def for_each(choice: Choice, fn: Callable[[object], object]) -> Any:
 
 
 def for_each_left(choice: Choice, fn: Callable[[object], object]) -> Any:
-    """Return the same in the branch of what is left."""
+    """Return a function's result in the branch of the options that are left of a choice."""
     left = possible(choice)
     if len(left) == 1:
         return _attempt(fn, narrowed(choice.options[left[0]]))
@@ -132,7 +132,7 @@ def _attempt(fn: Callable[[object], object], x: object) -> Any:
 
 
 def content_or(content: MaybeUnset, otherwise: Callable[[], object]) -> Any:
-    """Return the content where it is set, and what a function returns where it is not."""
+    """Return the content where it is set, and the result of a function where it is not."""
     result = HiddenPlace()
     trace_if(content.is_set, [lambda: result.set(content.content),
                               lambda: result.set(otherwise())], [result])

@@ -23,7 +23,7 @@ _BEFORE = "Draw the numbers before, and pass them as an argument"
 
 
 def refuse_draws_drawn_again(block: Block) -> None:
-    """Refuse draws that no one order has, or that the way back would carry out again."""
+    """Refuse draws in a region whose runs have no order, or that the way back runs again."""
     for eqn in block.eqns:
         why = _why_not(eqn)
         for region in eqn.regions:
@@ -33,7 +33,7 @@ def refuse_draws_drawn_again(block: Block) -> None:
 
 
 def refuse_draws(block: Block, where: str, remedy: str = _BEFORE) -> None:
-    """Refuse all draws of a block, which is somewhere where nothing may be drawn."""
+    """Refuse all draws of a block, the part of the program that `where` names in the message."""
     draw = next((e for e in all_eqns(block) if e.op.name == "draw"), None)
     if draw is not None:
         raise refuse_at(draw.site, f"random numbers are drawn in {where}", remedy)

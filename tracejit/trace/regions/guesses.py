@@ -1,7 +1,7 @@
 """Guesses of the contents that a loop carries: for each place, a tree of numbers and constants.
 
 A guess is a content (a tree of lists, tuples and dicts) with `Number`s and `Fixed`s for leaves.
-What an iteration leaves either agrees with it, or gives a better guess.
+The content that an iteration leaves either agrees with it, or gives a better guess.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Number:
     is_array: bool = False
     starts: Kinds = frozenset()
     ends: Kinds = frozenset()
-    """Of which kinds the number is before the loop, and after an iteration."""
+    """The kinds of the number before the loop, and after an iteration."""
     may_be_number: bool = False
     """Whether it is an array without axes in some iterations, and a number in others."""
 
@@ -113,7 +113,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class ListGuess:
-    """The guess of a list of which data decides how many items it has."""
+    """The guess of a list whose length data decides."""
 
     form: Form
     where: PlaceInCode
@@ -121,7 +121,7 @@ class ListGuess:
 
 @dataclass(frozen=True, slots=True)
 class ViewGuess:
-    """The guess of an array: a part of one that lasts, which other part each time.
+    """The guess of an array: a part of an array that lasts, another part in each iteration.
 
     at -- the basic index of the part before the loop; numbers and where spans start are carried
     """
@@ -169,7 +169,7 @@ def _number_guess(x: Any) -> Number:
 
 
 def numeric_kinds(x: Any) -> Kinds:
-    """Return of which kinds a number is; of an array, none."""
+    """Return the kinds of a number; none for an array."""
     is_array = isinstance(x, Tracer) and (x.is_array or bool(x.dims))
     return frozenset() if is_array else all_kinds_of(x)
 
@@ -348,7 +348,7 @@ def _view_of(guess: ViewGuess, values: Iterator[Value]) -> Tracer:
 
 
 def basic_part(x: object) -> tuple[Cell, At] | None:
-    """Return of which array something is a part, by one basic index; None if it is no such part."""
+    """Return the cell and the basic index of a part of an array; None for other things."""
     if isinstance(x, Tracer) and len(x.steps) == 1 and isinstance(x.steps[0], IndexStep):
         return x.cell, x.steps[0].at
     return None
@@ -392,7 +392,7 @@ def list_guess(place: Place, start: Any, guess: Any, by_data: bool) -> ListGuess
 
 
 def better_guess(guess: object, place: Place, name: str) -> Any:
-    """Return a guess that is right for what an iteration left, too; the same one if it was.
+    """Return a guess that also fits the content that an iteration left; the same one if it did.
 
     Raises `Unroll` where there is none.
     """
@@ -414,12 +414,12 @@ def better_guess(guess: object, place: Place, name: str) -> Any:
     if has_choices(better):
         place.set(_as_set(better, end))
     elif isinstance(place.get(), (Choice, tuple)):
-        place.set(end)  # which one it is, is known
+        place.set(end)  # the option of each choice is known
     return better
 
 
 def _as_set(guess: object, end: object) -> Any:
-    """Return what an iteration left with choices where a guess has them."""
+    """Return the content that an iteration left, with choices where a guess has them."""
     if isinstance(guess, MaybeUnset) and isinstance(end, MaybeUnset):
         return MaybeUnset(as_guessed(guess.content, narrowed(end.content)), end.is_set, end.name)
     return as_guessed(guess, end)
@@ -533,13 +533,13 @@ def _joined(g: Number, x: Any, name: str) -> Number:
 
 
 def _as_carried(g: Number) -> tuple[Any, ...]:
-    """Return what a guess has to be right in; kinds count where there are several."""
+    """Return the parts of a guess that have to be right; kinds count where there are several."""
     several = is_of_several_kinds(g)
     return (g.aval.dtype, g.weak, g.is_array, g.may_be_number, several, several and g.ends)
 
 
 def _widened(before: Kinds, now: Kinds) -> Kinds:
-    """Return kinds with those that another iteration leaves; kinds that grow have no bound."""
+    """Return kinds united with the kinds after another iteration; where bounds grow, without."""
     bounds = {k[:2]: k.bound for k in before}
     return united(before, (k if bounds.get(k[:2], k.bound) == k.bound else
                            k._replace(bound=UNBOUNDED) for k in now))

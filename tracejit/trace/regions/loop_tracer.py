@@ -1,8 +1,8 @@
-"""Tracing a loop: the body once per guess of what it carries, until the guess holds.
+"""Tracing a loop: the body once per guess of the contents that it carries, until the guess holds.
 
-A guess says, for each place that the body may change, what it holds when an iteration begins
-(`guesses.py`). The body is traced on it; what it leaves either agrees, or gives a better guess: an
-int that became a float, a cell that was written to, a name that was not set before.
+A guess says, for each place that the body may change, its content when an iteration begins
+(`guesses.py`). The body is traced on it; the contents that it leaves either agree, or give a better
+guess: an int that became a float, a cell that was written to, a name that was not set before.
 """
 
 from __future__ import annotations
@@ -105,12 +105,12 @@ class LoopTracer:
         self.lo, self.hi = lo, hi
         self.demoted: set[tuple[Carried, int]] = set()
         self.changed_turns: set[int] = set()
-        """What is bound to one list or dict after another, each changed by its iteration."""
+        """The carried names bound to one list after another, each changed by its iteration."""
         self.settled = False
         self.reverse = reverse
         self.growing: list[Growing] = []
         self.left: dict[Carried, Any] = {}
-        """What the last iteration leaves in places of which data decides what they hold."""
+        """The contents that the last traced body left in places, with known choices resolved."""
         self.by_data, self.lists = by_data, DataLists()
         self.sizes, self.in_condition = Sizes(), False
         self.where = place_in_code()
@@ -122,7 +122,7 @@ class LoopTracer:
     # --- one attempt ----------------------------------------------------------------------------
 
     def attempt(self) -> Done | None:
-        """Trace condition and body on the present guess; None if it had to be changed."""
+        """Trace condition and body on the present guess; return None if the guess was changed."""
         before = [(c.place, c.place.get()) for c in self.carried]
         lists = [(g.container, list(g.container)) for g in self.growing]
         for g in self.growing:
@@ -193,7 +193,7 @@ class LoopTracer:
             return None if outputs is None else scope.close(outputs)
 
     def _enter(self, frame: Frame) -> None:
-        """Give every place the content that an iteration begins with."""
+        """Give every place the content with which an iteration begins."""
         self.frame = frame
         frame.grows, frame.counted = self.may_grow, self.condition is None
         frame.is_long = self.is_long
@@ -300,7 +300,7 @@ class LoopTracer:
             pass
         except Exception as e:
             with suppress(Exception):  # of a body that has not come to its end
-                if self._improve():  # what failed rested on a guess that does not hold
+                if self._improve():  # the error rested on a guess that does not hold
                     return False
             if not isinstance(e, Unroll):
                 self._refuse_indexed()
@@ -351,7 +351,7 @@ class LoopTracer:
     def _hands_on_items(self) -> bool:
         """Return whether a later iteration may have an array that this one has put into a list.
 
-        What it can write to is what this one leaves in places, and what they had before the loop.
+        It can write to the arrays that this one leaves in places or that they had before the loop.
         """
         items = [x.cell for p in self.stored_lists() for x in (*p.stored, *p.first)
                  if isinstance(x, Tracer) and x.is_array]
@@ -384,7 +384,7 @@ class LoopTracer:
         return bool(new)
 
     def _improve(self) -> bool:
-        """Compare what the body left with the guess; adapt the guess where they disagree."""
+        """Adapt the guess to the contents that the body left; return whether it was changed."""
         changed = False
         for c in self.carried:
             if isinstance(c.guess, CellGuess):
@@ -450,7 +450,7 @@ class LoopTracer:
         return False
 
     def _end_lists(self) -> dict[Carried, list[Value]] | None:
-        """Return what an iteration leaves of its lists; None where the guess was not right.
+        """Return the Logs of the lists that an iteration leaves; None where the guess was wrong.
 
         A list that goes on under its name leaves its Logs. The others are copied: Logs of one name
         have one storage, so that the old ones are used up before the new ones are made, in both
@@ -487,9 +487,9 @@ class LoopTracer:
         return any(cell.constant is not None for cell in open_ones)
 
     def keep_arrays(self) -> bool:
-        """Guess that names keep their arrays which the body bound to what they held anyhow.
+        """Guess that names keep their arrays which the body bound to the same arrays anyhow.
 
-        Then other handles on those arrays see what the body writes. Each is guessed so once.
+        Then other handles on these arrays see the writes of the body. Each is guessed so once.
         """
         kept = False
         for c, begun, end in zip(self.carried, self.begun, self.ended, strict=True):
@@ -568,7 +568,7 @@ def _start(guess: object, start: object) -> Any:
 
 
 def _is_log(place: Place) -> bool:
-    """Return whether a place is one that reading a list in a Log changes, too."""
+    """Return whether a place is the cell of a Log, which reads of a list change, too."""
     return isinstance(place, CellPlace) and place.cell.value.is_log
 
 
@@ -580,7 +580,7 @@ def changed_and_bound(name: str, x: object) -> Refusal:
 
 
 def _name_of(c: Carried) -> str:
-    """Return the user's name for what a loop carries, if it is one number or array."""
+    """Return the user's name for a carried place, if it holds one number or array; else ""."""
     if isinstance(c.place, NamePlace) and isinstance(c.guess, Number):
         return c.place.name
     return ""

@@ -1,4 +1,4 @@
-"""Loops of the graph: traced until the guess of what they carry holds, then emitted."""
+"""Loops of the graph: traced until the guess of their carried contents holds, then emitted."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def trace_loop(places: Sequence[NamePlace | HiddenPlace], rebound: Sequence[str]
                condition: Callable[[Any], Any] | None, lo: Dim = 0, hi: Dim = 0,
                reverse: bool = False, flags: Sequence[str] = (),
                snapshots: int | None = None, by_data: bool = False) -> None:
-    """Emit a loop and give every place that it changes what the last iteration leaves.
+    """Emit a loop and give every place that it changes the content that its last iteration leaves.
 
-    places    -- what the body may change and what matters afterwards
-    rebound   -- the names of those places that are bound anew, not only written to
+    places    -- the places that the body may change and that matter afterwards
+    rebound   -- the names of places that are bound anew, not only written to
     written   -- arrays to which the body writes
     body      -- called with the index
     condition -- called with the index: the loop runs while it holds; None: i runs over lo..hi-1
-    snapshots -- how many states to keep for the way back, in place of what each iteration needs
+    snapshots -- how many states to keep for the way back, in place of every iteration's residuals
     flags     -- the names that end the loop when they are set, so that they are False in the body
     by_data   -- whether data decides how often it runs
 

@@ -88,21 +88,21 @@ class Branch:
     places: dict[object, Place]
     raised: bool = False
     jumped: bool = False
-    """Whether it ended by an error that a `try` catches: what its handlers do not read is lost."""
+    """Whether it ended by an error that a `try` catches; names that no handler reads are lost."""
     contents: dict[object, Any] = field(default_factory=dict)
     copies: dict[object, Any] = field(default_factory=dict)
-    """The contents as they were when the branch ended: what changed in them is put back."""
+    """Copies of the contents at the end of the branch, after which all changes are put back."""
     originals: dict[int, Any] = field(default_factory=dict)
-    """What the lists, tuples and dicts in `copies` are copies of, by their ids."""
+    """The originals of the lists, tuples and dicts in `copies`, by the ids of the copies."""
     created: dict[int, Any] = field(default_factory=dict)
     """The containers and objects that were made in it."""
     held: dict[object, Held] = field(default_factory=dict)
-    """The lists and dicts in the contents, with those that they may be."""
+    """The lists and dicts in the contents, with the lists and dicts that each may be."""
     outputs: list[Atom] = field(default_factory=list)
     tags: dict[Value, frozenset[int]] = field(default_factory=dict)
-    """What is known of the tags of choices at its end."""
+    """The numbers that the tags of choices may have at its end."""
     taken_in: list[tuple[list[Any], list[Any], list[Any]]] = field(default_factory=list)
-    """The lists that went into lists, with what they have in the other branch and after both."""
+    """The lists that went into lists, with their items in the other branch and after both."""
     items: list[Any] = field(default_factory=list)
     """The lists in `copies` that have their items in arrays because the branches differ there."""
 
@@ -133,7 +133,7 @@ class Branch:
 
 
 class Merger:
-    """Collects what the branches yield; contents can be made once the equation is emitted."""
+    """Collects the outputs of the branches; contents can be made once the equation is emitted."""
 
     def __init__(self, condition: Tracer, branches: Sequence[Branch]) -> None:
         self.condition = condition
@@ -145,10 +145,10 @@ class Merger:
         self.shapes: dict[int, tuple[Any, ...]] = {}
         """For results whose sizes are results too: dims, or the places of sizes in 1-tuples."""
         self.joined: list[tuple[Cell, list[weakref.ref[Cell] | None]]] = []
-        """The merged arrays, each with what the branches left in its place."""
+        """The merged arrays, each with the cells that the branches left in its place."""
 
     def _inside(self, k: int, make: Callable[[], object]) -> Any:
-        """Emit at the end of a branch, where cells hold what the branch left in them."""
+        """Emit at the end of a branch, where cells hold the values that the branch left in them."""
         builder = current().builder
         branch = self.branches[k]
         cells = [(p, p.get()) for p in branch.places.values() if isinstance(p, CellPlace)]
@@ -174,7 +174,7 @@ class Merger:
         return lambda: self.results[place]
 
     def _live(self, k: int, make: Callable[[], Atom], aval: Aval) -> Atom:
-        """What a branch that raised yields never matters."""
+        """Return the output of branch k; zero or empty storage if it raised: nobody reads it."""
         if isinstance(aval, LogType) or not self.branches[k].raised:
             return make()
         if not aval.shape:
@@ -182,7 +182,7 @@ class Merger:
         return emit_value("empty", [], {"shape": aval.shape, "dtype": aval.dtype})
 
     def content(self, name: str, a: Any, b: Any) -> Callable[[], Any]:
-        """Merge what a name or item holds."""
+        """Return a function that makes the merged content of a name or item, after `close`."""
         if a is UNSET or b is UNSET or isinstance(a, MaybeUnset) or isinstance(b, MaybeUnset):
             return self._maybe_unset(name, a, b)
         if isinstance(a, Poison) or isinstance(b, Poison):
@@ -196,7 +196,7 @@ class Merger:
 
     def _node(self, x: Any, y: Any,
               problems: list[tuple[object, object]]) -> Callable[[], Any]:
-        """Merge two contents of one structure; what has no merged content is a problem."""
+        """Merge two contents; `problems` gets the parts that have no merged content."""
         one_sided = any(branch.raised for branch in self.branches)
         original = self._original(x)
         if original is not None and original is self._original(y) and not (
@@ -223,11 +223,11 @@ class Merger:
         return self._choice(x, y, problems)
 
     def _is_made_inside(self, x: object) -> bool:
-        """Return whether what a branch leaves is a tuple, a reference, or was made in it.
+        """Return whether a content that a branch leaves is a tuple, a reference, or was made in it.
 
         Values in it may be the branch's own.
 
-        A list or object from before it is the same one afterwards, with what is merged in it.
+        A list or object from before it is the same one afterwards, with the merged contents in it.
         """
         return isinstance(x, (tuple, Numbered)) or any(id(self._original(x)) in b.created
                                            for b in self.branches)
@@ -356,7 +356,7 @@ class Merger:
         missing = [x is UNSET for x in plain]
         before = [b.raised for b in self.branches]
         for branch, gone in zip(self.branches, missing, strict=True):
-            branch.raised = branch.raised or gone  # what it yields never matters
+            branch.raised = branch.raised or gone  # nobody reads its output
         content = self.content(name, *filled)
         for branch, raised in zip(self.branches, before, strict=True):
             branch.raised = raised
@@ -402,7 +402,7 @@ class Merger:
         return make
 
     def _kinds(self, x: Any, y: Any) -> tuple[Kinds, Callable[[], Flag | None]]:
-        """Return of which kinds a merged number is, if of several, and what makes its flag."""
+        """Return the kinds of a merged number, if several, and a function that makes its flag."""
         if any(isinstance(v, Tracer) and (v.is_array or v.dims) for v in (x, y)):
             return frozenset(), lambda: None
         several = [all_kinds_of(v) for v in (x, y)]
@@ -437,7 +437,7 @@ class Merger:
         self.joined.append((cell, sources))
 
     def _shape(self, k: int, x: object) -> tuple[Dim, ...]:
-        """Return the shape of what a branch leaves; a view's is read where the view was made."""
+        """Return the shape of an array that a branch leaves; a view's, where the view was made."""
         k = 1 - k if self.branches[k].raised else k
         dims: tuple[Dim, ...] = self._inside(
             k, lambda: tuple(map(current().canonical, dims_of(x))))

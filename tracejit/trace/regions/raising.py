@@ -16,7 +16,7 @@ class BranchRaised(Exception):
 
 
 class BranchJumped(BranchRaised):
-    """Internal: a branch ended by an error that a `try` catches; what to do is noted there."""
+    """Internal: a branch ended by an error that a `try` catches; the `try` has its number."""
 
 
 def is_pythons(error: Exception) -> bool:
@@ -30,7 +30,7 @@ def is_pythons(error: Exception) -> bool:
 def end_in_run(error: Exception) -> None:
     """End a branch, or a loop's body, that raises an error of Python's: the run raises it there.
 
-    What fails on the present guess of a loop's state is skipped: a better guess may set a name, or
+    An error on the present guess of a loop's state is skipped: a better guess may set a name, or
     make an int a float. If none does, the loop is traced once more, settled.
     """
     error = as_in_python(error)
@@ -62,7 +62,7 @@ def require_in_run(holds: object, error: Exception) -> None:
 
 
 def text_of(error: Exception) -> str:
-    """Return the text of an error; a `KeyError` gives that of its key as `repr` does."""
+    """Return the text of an error, without the quotes around a `KeyError`'s key."""
     key = error.args[0] if isinstance(error, KeyError) and len(error.args) == 1 else None
     return key if isinstance(key, str) else str(error)
 

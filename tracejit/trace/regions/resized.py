@@ -39,12 +39,12 @@ class ResizedGuess:
 
     @property
     def avals(self) -> list[Any]:
-        """Return the types of what is carried: a Log, and the sizes that change."""
+        """Return the types of the carried values: a Log, and the sizes that change."""
         return [LogType(self.dtype), *(scalar(np.int64) for d in self.shape if d is None)]
 
 
 def resized_guess(start: object, end: object, guess: object) -> ResizedGuess | None:
-    """Return the guess that an array's size changes, None where another thing does."""
+    """Return the guess that only sizes of an array change; None where another thing does."""
     arrays = [x for x in (start, end) if isinstance(x, Tracer) and x.is_array and x.dims]
     if len(arrays) != 2 or arrays[0].dtype != arrays[1].dtype or arrays[0].ndim != arrays[1].ndim:
         return None
@@ -61,9 +61,9 @@ def resized_guess(start: object, end: object, guess: object) -> ResizedGuess | N
 
 
 class Sizes:
-    """Which of the sizes that change are one, of the arrays that a loop carries by their elements.
+    """The sizes that change of the arrays that a loop carries by their elements.
 
-    Two are taken for one that are one before the loop, until an iteration leaves two.
+    Two sizes that are one before the loop are taken for one, until an iteration leaves two.
     """
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ class Sizes:
         return result
 
     def hold(self, ends: dict[Any, Tracer]) -> bool:
-        """Return whether an iteration leaves one size where one was taken; else tell them apart."""
+        """Return whether equal sizes are equal after an iteration, too; else tell them apart."""
         labels: dict[tuple[Any, int], Hashable] = {
             (c, k): (label, current().canonical(ends[c].dims[k]))
             for (c, k), label in self.labels.items()}
