@@ -53,13 +53,13 @@ _PLAIN = {bool, int, float, complex, str, bytes, type(None)}
 
 
 def is_number(x: object) -> bool:
-    """Return whether something is a number that is read at every call, and nothing besides."""
+    """Return whether an object is a float or complex number, which every call reads anew."""
     return type(x) in (float, complex) or (
         isinstance(x, np.inexact) and type(x).__module__ == "numpy")
 
 
 def _is_of_a_library(x: type | FunctionType) -> bool:
-    """Return whether a class or function is a library's, and no wrapper of something else."""
+    """Return whether a class or function is a library's, and no wrapper of another function."""
     if isinstance(x, type):
         return not is_followed(x)
     wraps = x.__closure__ and home_of(x).startswith("tracejit.")
@@ -67,7 +67,7 @@ def _is_of_a_library(x: type | FunctionType) -> bool:
 
 
 def _is_copyable(x: object) -> bool:
-    """Whether something made by captured code is no more than what it holds."""
+    """Whether a copy of an object that captured code made can stand for it in the result."""
     return isinstance(x, (set, deque, dict, list, bytearray, array, np.ndarray)) or (
         attributes_of(x) is not None)
 
@@ -92,7 +92,7 @@ _VIEWS: dict[type, Callable[[Any], Any]] = {
 
 
 def _is_users(module: ModuleType, name: str, content: object) -> bool:
-    """Whether a program has put something of its own in the place of a library's function."""
+    """Whether a program has put an object of its own in the place of a library's function."""
     return is_replaced(module, name, content) or (
         isinstance(content, FunctionType) and not is_fixed(home_of(content)))
 
@@ -108,20 +108,20 @@ class Captures(Outside):
         self.native = NativeCalls(self)
         self.running = RunningCode(self.native)
         self.copies: dict[int, Path] = {}
-        """Where the containers are that captured code has copies of, by the ids of these."""
+        """The paths of containers that captured code has copies of, by the ids of the copies."""
         self.arrays: dict[int, tuple[Any, Tracer]] = {}
         self.generators: dict[int, tuple[Any, Any]] = {}
-        """Generators of random numbers by their ids, with what stands for them."""
+        """Generators of random numbers by their ids, with their stand-ins."""
         self.recorded: dict[int, tuple[Any, Any, Path, Value | None]] = {}
-        """Variables and tape values with what stands for them, their paths and their inputs."""
+        """Variables and tape values with their stand-ins, paths and inputs."""
         self.frozen: set[int] = set()
         self.looked_into: dict[int, object] = {}
-        """The functions and classes all of which is guarded, by their ids."""
+        """The functions and classes that are guarded as a whole, by their ids."""
         self.namespaces: dict[int, tuple[Any, Path | None]] = {}
         """Modules' dicts that captured code has hold of, by their ids."""
         self.functions: dict[int, Path] = {}
         self.made: dict[int, tuple[Any, Any, Path]] = {}
-        """By the ids of containers that can change: these, their copies and where they are."""
+        """The containers that can change, with their copies and paths, by the containers' ids."""
         self.given: dict[int, tuple[Any, int]] = {}
         """The containers of the arguments, by their ids, each with the number of the first that is
         the same object in the call."""
@@ -213,7 +213,7 @@ class Captures(Outside):
     def static(self, x: object) -> Any:
         """Return the stand-in for an argument that is no data, or for the function that is called.
 
-        What is read of it later is captured state.
+        Its attributes, as they are read later, are captured state.
         """
         path = Path(Given({"self": x}), "self")
         if type(x) in _CONTAINERS or isinstance(x, functools.partial) or (
@@ -223,9 +223,9 @@ class Captures(Outside):
         return x
 
     def own_bound(self, content: Any, path: Path) -> None:
-        """Note the objects that calls of something reach without a name: a method's, a partial's.
+        """Note the objects that calls of a callable reach without a name: a method's, a partial's.
 
-        What is read of them is captured state like what globals hold.
+        Reads of their attributes are captured state, like reads of globals.
         """
         if isinstance(content, MethodType):
             self.own_bound(content.__func__, path.step("attr", "__func__"))
@@ -381,7 +381,7 @@ class Captures(Outside):
         return self.read(path.step("attr", name))
 
     def _of_class(self, owner: object, name: str, content: object) -> Any:
-        """Return an attribute of an object that was made here: its class is from outside."""
+        """Return an attribute of an object that was made here, but whose class is from outside."""
         entry = self.entry(owner, name)
         if isinstance(owner, super) or name in own_entries(owner):
             return content
@@ -406,7 +406,7 @@ class Captures(Outside):
 
     def asked(self, fn: Callable[..., object], args: tuple[object, ...],
               kwargs: dict[str, object]) -> Any:
-        """Return the result of a call that only looks at something, which every call asks again.
+        """Return the result of a function that only reads state, as a path that ends in the call.
 
         `NotImplemented` for other functions, and where arguments are computed.
         """
@@ -449,7 +449,7 @@ class Captures(Outside):
     def known_inputs(self) -> dict[Value, Leaf]:
         """Return the captured arrays and numbers by the inputs that stand for them.
 
-        Variables and tape values are none of these: other calls differentiate by them. Neither are
+        Variables and tape values are left out, as other calls differentiate by them, and so are
         generators, which give other numbers at each draw.
         """
         recorded = {value for _, _, _, value in self.recorded.values()}
@@ -457,9 +457,9 @@ class Captures(Outside):
                 if leaf.value not in recorded and not is_generator(leaf.content)}
 
     def freeze(self, x: object) -> list[type]:
-        """Guard all that something from outside holds: code that no guard sees reads it.
+        """Guard the content, in depth, of an object from outside: code that no guard sees reads it.
 
-        Returns the types of things in it into which no guard sees.
+        Returns the types of objects in it into which no guard sees.
         """
         if id(x) in self.paths and id(x) not in self.frozen and not is_unchanging(x):
             self.frozen.add(id(x))
@@ -471,7 +471,7 @@ class Captures(Outside):
     def as_result(self, x: object) -> tuple[Any, Any]:
         """Return an object that is a part of the result, and how a call comes by it.
 
-        It is itself, or read along the path returned, or copied by the function returned.
+        Every call returns the object itself (None), reads it along a path, or copies it.
         """
         path = self.copies.get(id(x))
         if path is not None:

@@ -1,8 +1,8 @@
 """Changes by Python code that is not captured: containers are compared before and after.
 
-Items of lists, dicts and deques and attributes of objects that it changes are places, like those
-that captured code assigns to: loops carry them and branches merge them. Where there is no place, a
-list that grows or an iterator that moves on, a loop runs its iterations one by one.
+Items of lists, dicts and deques and attributes of objects that it changes are places, like targets
+of captured assignments: loops carry them and branches merge them. Where there is no place, a list
+that grows or an iterator that moves on, a loop runs its iterations one by one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = ["CONTAINERS", "advance", "before_change", "call_watched", "is_iterato
 
 _SEQUENCES = (list, deque, bytearray, array)
 CONTAINERS = (*_SEQUENCES, dict, set)
-"""Python's types of what can change its items; operators of theirs make new ones."""
+"""Python's types of containers that can change; their operators make new containers."""
 _CODE = (type, FunctionType, BuiltinFunctionType, MethodType, ModuleType, TracedOperand)
 
 
@@ -51,7 +51,7 @@ def note_made(x: object) -> Any:
 
 
 def note_new(x: object, others: Iterable[object]) -> Any:
-    """Note that Python made a container or object of others, if it is one and none of them."""
+    """Note that Python made a container or object of `others`, unless it is one of these."""
     if (type(x) in CONTAINERS or is_record(x)) and not any(x is y for y in others):
         note_made(x)
     return x
@@ -71,11 +71,10 @@ _NESTS = (list, deque, tuple)
 
 
 def known_container(x: object, what: str | None = None, by_data: bool = False) -> int:
-    """Return in how many regions a container was made; refuse `what` changes one from outside.
+    """Return in how many regions a container was made.
 
-    A list that grows in a loop of the graph has no size: the loop or branch carries its storage
-    (`Grows`), or can only be unrolled.
-
+    what -- how messages call a change of its length, which a region around may not make: the loop
+            or branch carries a list's storage (`Grows`), is unrolled (`Unroll`), or is refused
     by_data -- whether a region inside, where data decides, changes how many items it has
     """
     frames = current().frames
@@ -121,7 +120,7 @@ def _is_on_data(x: object) -> bool:
 
 
 def is_iterator(x: object) -> bool:
-    """Return whether reading an item of something moves it on."""
+    """Return whether an object is an iterator, which reading an item moves on."""
     return hasattr(type(x), "__next__")
 
 
@@ -162,20 +161,20 @@ def call_watched(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
 
 
 _OURS = re.compile(r"\b(Tracer|Merged|SymInt|TracedIterable|Expr|WRITEBACKIFCOPY)\b")
-"""What errors of foreign code say that met what stands for arrays and numbers in a capture."""
+"""The words in errors of uncaptured code that met a tracer."""
 
 
 _AS_OPS = "Write it with NumPy, or make it an op with tracejit.register_op"
 
 
 def _met_traced(fn: Callable[..., object], made: int) -> bool:
-    """Return whether a function of SciPy's met traced values in what it called back."""
+    """Return whether a function of SciPy's called back a function that added equations."""
     top = (getattr(fn, "__module__", None) or "").partition(".")[0]
     return top == "scipy" and len(current().builder.scope.eqns) > made
 
 
 def _are_traced(args: Sequence[object]) -> bool:
-    """Return whether something traced is among some arguments, or in lists of them."""
+    """Return whether a traced value is among some arguments, or in lists and tuples of them."""
     return any(isinstance(y, TracedOperand) for x in args
                for y in (x if isinstance(x, (list, tuple)) else [x]))
 
@@ -188,7 +187,7 @@ def _takes_numbers(fn: Callable[..., object], args: Sequence[object]) -> bool:
 
 def _call_outside(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object],
                   owners: tuple[object, ...]) -> Any:
-    """Call what is not captured; refuse it by its name where it does not take traced values."""
+    """Call an uncaptured function; refuse it by its name where it does not take traced values."""
     trace = current()
     trace.outside.append((fn, (*owners, *args, *kwargs.values())))
     made = len(trace.builder.scope.eqns)
@@ -211,9 +210,9 @@ def _call_outside(fn: Callable[..., object], args: tuple[object, ...], kwargs: d
 
 
 def read_unseen(x: object) -> None:
-    """Note that code which is not captured reads something: what it holds must stay as it is.
+    """Note that uncaptured code reads an object, whose content must be the same at every call.
 
-    Refuses where data decides what that is.
+    Refuses an object of which data decides the attributes.
     """
     if isinstance(x, _CODE):
         return
@@ -233,7 +232,7 @@ def read_unseen(x: object) -> None:
 
 
 def read_deeply(x: object) -> None:
-    """Note the same of all objects in a container whose methods may be called, as by `==`."""
+    """Do the same for all objects in a container whose methods may be called, as by `==`."""
     for item in items_of(x):
         if not isinstance(item, _CODE) and is_users_type(type(item)):
             if may_be_called(item):
@@ -244,7 +243,7 @@ def read_deeply(x: object) -> None:
 
 
 def read_indices(xs: Iterable[object]) -> None:
-    """Note the same of objects that stand for an int, alone or in a list, by their `__index__`."""
+    """Do the same for objects that stand for an int, alone or in a list, by their `__index__`."""
     for x in xs:
         for item in x if type(x) in (list, tuple) else (x,):  # type: ignore[attr-defined]
             if is_users_type(type(item)) and hasattr(type(item), "__index__"):
@@ -260,7 +259,7 @@ def refuse_identity(x: object) -> None:
 
 
 def unseen(what: str) -> None:
-    """Note that something is read that no guard sees: the program holds for one call."""
+    """Note a read that no guard sees, `what` in messages: the program holds for one call."""
     current().note_unseen(what)
     note_unseen(what)
 
@@ -309,7 +308,7 @@ def note_own_names(owner: object, names: object) -> object:
 
 
 def _owner_of(x: object) -> Any:
-    """Return the object whose attributes a dict holds, if it is one's; anything else as it is."""
+    """Return the object whose `__dict__` a dict is; any other object as it is."""
     owner = current().own_names.get(id(x))
     return x if owner is None or own_names(owner) is not x else owner
 
@@ -326,7 +325,7 @@ def refuse_shown_of_class(x: object, what: str, name: str | None = None) -> None
 
 
 def _refuse_hidden_change(x: object, name: str) -> None:
-    """Refuse to set an attribute of a class that an object may have, or not, of its own."""
+    """Refuse to set a class's attribute where data decides if an object has one of its own."""
     if not isinstance(x, type):
         return
     for owner, key in current().shown_of_class:
@@ -341,7 +340,7 @@ def _is_same(x: object, y: object) -> bool:
 
 
 def _is_from_around(x: object) -> bool:
-    """Whether a change of something concerns more than the region that is being captured."""
+    """Whether a change of an object concerns more than the region that is being captured."""
     if isinstance(x, TracedOperand):
         return False
     trace = current()
@@ -368,7 +367,7 @@ def _note(x: object, before: dict[object, object], after: dict[object, object], 
 
 
 def _parts(x: object) -> dict[Any, Any] | None:
-    """Return the content at each place of something that can change; None for anything else."""
+    """Return the content by place of an object that can change; None for any other object."""
     if isinstance(x, _SEQUENCES):
         return dict(enumerate(x))
     if isinstance(x, dict):
@@ -383,7 +382,7 @@ def _attributes(x: object) -> dict[str, Any] | None:
 
 
 def _put(x: Any, old: Mapping[Any, object], new: dict[Any, Any]) -> None:
-    """Replace what is at the places of something."""
+    """Replace the contents at an object's places, `old`, by `new`."""
     if isinstance(x, _SEQUENCES) and len(x) == len(new):  # a view of it forbids another length
         for k, content in enumerate(new.values()):
             x[k] = content

@@ -1,8 +1,8 @@
 """Readings of clocks: made once, during capture, and never part of a result.
 
-A decorator that times its function reads a clock before and after. What it prints or logs is the
-time that the capture took; a reading that would come into what the program computes is refused,
-and so is one whose digits are looked at.
+A decorator that times its function reads a clock before and after, and prints or logs the time
+that the capture took. A reading in the program's arithmetic is refused, and so is a reading whose
+digits are looked at.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NO_NUMBERS = (type(None), str, tuple, list, dict, set)
 class Reading:
     """A clock's reading, or a number computed of readings: text can be made of it.
 
-    It passes for the number; what asks for more of the number than arithmetic is refused.
+    It passes for the number; all uses but text and arithmetic with numbers are refused.
     """
 
     clock: str
@@ -65,7 +65,7 @@ class Reading:
         return not self.__eq__(other)
 
     def _text(self, text: str) -> str:
-        """Note that a text holds the number, for who looks at its letters."""
+        """Note that a text shows the number, in case code reads at its letters; return the text."""
         if is_tracing():
             unread = current().unread
             if unread is None:
@@ -74,7 +74,7 @@ class Reading:
         return text
 
     def as_result(self) -> NoReturn:
-        """Refuse to make it a part of what the program computes."""
+        """Refuse a use of the number in the program's results."""
         refusal = Refusal(
             f"{describe_line(self.site)}: {self.clock} gives another value at every call, and a "
             "captured function would keep the first. Call it outside and pass the value as an "
@@ -151,4 +151,4 @@ CLOCKS: dict[Any, Callable[[], Reading]] = {
     getattr(time, name): _reading(getattr(time, name))
     for stem in ("time", "perf_counter", "monotonic", "process_time", "thread_time")
     for name in (stem, f"{stem}_ns") if hasattr(time, name)}
-"""The clocks of `time`, with what captured code calls in their place."""
+"""The clocks of `time`, with the functions that captured code calls in their place."""

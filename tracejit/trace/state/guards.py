@@ -1,4 +1,4 @@
-"""Guards: what must be at every call as a capture found it, and how that is compared.
+"""Guards: the state that must be at every call as a capture found it, and its comparison.
 
 Everything is compared by type, bits and order (`exact.py`), never by the `==` of a user's class.
 It is light to import: calls of compiled code need no more.
@@ -25,7 +25,7 @@ __all__ = ["ABSENT", "Condition", "Content", "Different", "Guarded", "HeldElemen
 
 
 class Condition:
-    """A condition on a piece of state, where it need not be one thing."""
+    """A condition on a piece of state that may have several values."""
 
     __slots__ = ()
 
@@ -36,7 +36,7 @@ class Condition:
 
 @dataclass(eq=False, slots=True)
 class Guarded:
-    """Something that must be the same at every call, or fulfil a condition."""
+    """A piece of state that must be the same at every call, or fulfil a condition."""
 
     path: Path
     content: Any
@@ -51,7 +51,7 @@ class Guarded:
             return False
 
     def matches(self, new: object) -> bool:
-        """Return whether what is there now will do."""
+        """Return whether `new`, the present state, fulfils it."""
         old = self.content
         return old is new or (old.holds(new) if isinstance(old, Condition) else same(old, new))
 
@@ -73,12 +73,12 @@ class Guarded:
 
 
 class _Absent(Condition):
-    """The guard that nothing is there."""
+    """The guard that there is nothing at a path."""
 
     __slots__ = ()
 
     def holds(self, x: object) -> bool:
-        """Return False: something is there."""
+        """Return False: there is `x`."""
         return False
 
 
@@ -178,9 +178,9 @@ def guards_of_function(fn: FunctionType) -> list[Guarded]:
 
 
 class Content(Condition):
-    """What an object or container of any kind holds, in depth: code that no guard sees reads it.
+    """The content of an object or container in depth, as code that no guard sees reads it.
 
-    opaque -- the types of things in it into which nothing sees
+    opaque -- the types of objects in it whose content cannot be read
     """
 
     parts: Any
@@ -192,7 +192,7 @@ class Content(Condition):
         self.parts = self._parts_of(x, ())
 
     def holds(self, x: object) -> bool:
-        """Return whether something holds the same."""
+        """Return whether an object has the same content."""
         return bool(self.parts == type(self)(x).parts)
 
     def __repr__(self) -> str:
@@ -222,11 +222,11 @@ _AS_THEY_ARE = (type, FunctionType, BuiltinFunctionType, ModuleType)
 
 
 _SEEN_THROUGH = {"numpy", "scipy", "types", "collections", "functools", "string", "fractions"}
-"""Libraries whose objects are what their attributes are."""
+"""Libraries whose objects have no state but their attributes."""
 
 
 def _items_in(x: object) -> list[Any] | None:
-    """Return the items of a container of a known kind; None for anything else."""
+    """Return the items of a container of a known kind; None for any other object."""
     for kinds, how in _HOLDERS:
         if isinstance(x, kinds):
             found: list[Any] = how(x)
@@ -261,10 +261,10 @@ _HOLDERS: list[tuple[Any, Any]] = [
     (str, lambda x: [str.__getitem__(x, slice(None))]),
     (bytes, lambda x: [bytes.__getitem__(x, slice(None))]),
 ]
-"""By type, subclasses included: how what a thing holds is read, past methods of a user's class."""
+"""By type, subclasses included: a reader of the content, past methods of a user's class."""
 
 
 def shown(x: object) -> str:
-    """Return a short text for something, for reasons."""
+    """Return a short text for an object, for reasons."""
     text = repr(x)
     return text if len(text) <= 60 else f"{text[:57]}..."

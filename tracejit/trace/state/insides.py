@@ -1,6 +1,6 @@
-"""Functions and classes that code looks into which is not captured: `inspect`, `repr`.
+"""Functions and classes that uncaptured code looks into, as `inspect` and `repr` do.
 
-Such code asks for anything that they have, by names that no capture sees. All of it is guarded.
+Such code asks for any of their attributes, by names that no capture sees. All are guarded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Inside", "read_insides"]
 
 
 class Inside(Content):
-    """What a function or class of a user's has: code, defaults, annotations, entries."""
+    """The insides of a user's function or class: code, defaults, annotations, entries."""
 
     __slots__ = ()
 
@@ -52,11 +52,11 @@ class Inside(Content):
 
 
 _NOTES = ("__slotnames__",)
-"""What the standard library writes to classes for itself, when it is first asked for a copy."""
+"""The entries that the standard library adds to a class when it first copies an object."""
 
 
 def read_insides(things: Iterable[object]) -> None:
-    """Guard all that functions and classes have which are among some things, or theirs."""
+    """Guard the insides of the functions and classes among some objects, and of their classes."""
     captured = current().captured
     for x in _looked_into(things):
         if id(x) in captured.looked_into:

@@ -1,8 +1,8 @@
 """Arrays that no argument comes into: their elements are looked at during capture, under a guard.
 
-`np.where(LABELS == 2)[0]` has a size that depends on the elements of a global. What is computed
-from captured arrays, sizes and numbers alone is computed by the ops' references; a later call
-compares the captured arrays, and sizes that come into it are fixed.
+`np.where(LABELS == 2)[0]` has a size that depends on the elements of a global. The ops' references
+compute values that rest on captured arrays, sizes and numbers alone; a later call compares the
+captured arrays, and sizes that come into such a value are fixed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["constant_copy", "fix_ints", "known_array", "rests_on_data"]
 def known_array(x: Any, why: str, *, fixing: bool = True) -> np.ndarray | None:
     """Return the contents of an array at every call that this capture is for; None if data decides.
 
-    why    -- what needs it, which `.why()` tells where a size is fixed for it
+    why    -- the reason that `.why()` tells where a size is fixed for it
     fixing -- whether sizes may be fixed for it
     """
     if not isinstance(x, TracedOperand):
@@ -50,7 +50,7 @@ def known_array(x: Any, why: str, *, fixing: bool = True) -> np.ndarray | None:
 
 
 def fix_ints(x: Tracer) -> None:
-    """Begin the capture again with int arguments fixed, where only those come into a value."""
+    """Begin the capture again with int arguments fixed, where only ints come into a value."""
     search = _Search()
     if search.is_known(atom_of(x)) and not search.leaves:
         for v in search.ints:
@@ -59,7 +59,7 @@ def fix_ints(x: Tracer) -> None:
 
 
 def rests_on_data(x: Tracer) -> bool:
-    """Return whether more comes into a value than ints that each iteration or call may know."""
+    """Return whether a value rests on more than sizes, int arguments and counted loops' indices."""
     search = _Search()
     if not search.is_known(atom_of(x)):
         return True
@@ -119,7 +119,7 @@ class _Search:
         return all(w in own for v in self.ints for w in dim_values(current().canonical(v.dim)))
 
     def numbers(self, why: str) -> Env:
-        """Return what captured arrays and ints are; ints that no array's shape gives are fixed."""
+        """Return the contents of captured arrays and ints; fix ints that no array's shape gives."""
         env: Env = {leaf.value: leaf.content for leaf in self.leaves}
         sizes: dict[Value, int] = {}
         for leaf in self.leaves:

@@ -1,8 +1,8 @@
-"""Methods that code which is not captured may call: what they are and read is guarded, or unseen.
+"""Methods that uncaptured code may call: their code and their reads are guarded, or unseen.
 
-`sorted(objects)` calls `__lt__`, `objects.index(x)` calls `__eq__`. These run as they are. A guard
-holds their code, that of the functions which they call, and the constants that they read; a method
-that reads anything else from outside makes the program one for a single call.
+`sorted(objects)` calls `__lt__`, `objects.index(x)` calls `__eq__`. These run as they are. Guards
+hold their code, the code of the functions that they call, and the constants that they read; a
+method with any other read from outside makes the program one for a single call.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NUMBERS_AND_TEXT = {bool, int, float, complex, str, bytes, type(None)}
 
 
 def items_of(x: object) -> Iterator[Any]:
-    """Yield the objects in a container, keys included, at any depth; or the thing itself."""
+    """Yield the objects in a container, keys included, at any depth; or `x` if it is none."""
     if not isinstance(x, _CONTAINERS) or is_users_type(type(x)):
         yield x
         return
@@ -32,7 +32,7 @@ def items_of(x: object) -> Iterator[Any]:
 
 
 def may_be_called(x: object) -> bool:
-    """Return whether Python may call a method by itself that a user's class of an object has."""
+    """Return whether an object's class is a user's with methods that Python calls by itself."""
     return is_users_type(type(x)) and any(True for _ in own_methods(type(x)))
 
 
@@ -43,12 +43,12 @@ class NativeCalls:
         self.captured = captured
         self.outer = OuterReads(captured)
         self.seen: dict[int, Any] = {}
-        """The classes that were looked at, and containers of objects of such."""
+        """The classes and containers that were looked at, by their ids."""
 
     def may_call(self, x: object) -> list[str]:
         """Guard the methods of a user's class that Python may call by itself.
 
-        Returns the names of those that read what no guard sees.
+        Returns the names of methods with a read that no guard sees.
         """
         if id(x) in self.seen:
             return []
@@ -72,9 +72,9 @@ class NativeCalls:
                             special_names(cls))
 
     def called_with(self, fn: FunctionType, args: Iterable[object]) -> list[str]:
-        """Guard what a function that is not captured may read of the classes of its arguments.
+        """Guard the entries of its arguments' classes that an uncaptured function names.
 
-        Returns the names of methods that read what no guard sees.
+        Returns the names of methods with a read that no guard sees.
         """
         found = []
         for x in args:
@@ -85,9 +85,9 @@ class NativeCalls:
         return found
 
     def attributes_read(self, x: Any, names: Iterable[str]) -> list[str]:
-        """Guard what attributes of objects are that patterns of a `match` read, at any depth.
+        """Guard the attributes of objects that patterns of a `match` read, at any depth.
 
-        Returns the names of methods that compute one of something that no guard sees.
+        Returns the names of methods that compute one by a read that no guard sees.
         """
         found, pending, done = [], [x], set()
         while pending:
@@ -103,9 +103,9 @@ class NativeCalls:
         return found
 
     def asked(self, x: Any) -> list[str]:
-        """Guard what decides whether something is an instance of a class, if it is one.
+        """Guard the method of `x`'s metaclass by which `isinstance` decides, if `x` is a class.
 
-        Returns the names of methods that read what no guard sees.
+        Returns the names of methods with a read that no guard sees.
         """
         if not (isinstance(x, type) and is_users_type(type(x))):
             return []

@@ -3,7 +3,7 @@
 Such a function runs as it is, once, while its caller is captured. Its code says which globals it
 loads and which names it takes of them; each has to be a constant, a function of this kind again, a
 user's class whose entries of these names are such, or a function of a library that reads nothing
-but its arguments. Anything else makes the program one for a single call.
+but its arguments. Any other read makes the program one for a single call.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tracejit.trace.state.policy import asks_again, gives_another_value, reads_n
 __all__ = ["is_generated", "names_in", "own_methods", "OuterReads"]
 
 _MAKERS = ("__init__", "__new__", "__init_subclass__", "__post_init__", "__call__")
-"""The methods that Python does not call by itself on objects that there are."""
+"""The methods that Python does not call by itself on existing objects."""
 _LOADS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 _TAKES = {"LOAD_ATTR", "LOAD_METHOD"}
 _REFLECTIVE = {getattr, setattr, delattr, hasattr, globals, locals, vars, dir, eval, exec, compile,
@@ -42,7 +42,7 @@ _INSIDES = {"__dict__", "__globals__", "__closure__", "__code__", "__defaults__"
             "__builtins__", "__subclasses__", "__bases__", "__mro__", "__doc__", "__slots__",
             "__annotations__", "__module__", "f_globals", "f_locals", "f_back", "gi_frame",
             "cell_contents", "modules"}
-"""The attributes by which code reads what no guard sees."""
+"""The attributes by which code reads state that no guard sees."""
 _OF_PYTHON = {type(object.__init__), type(list.append), type(object.__new__),
               type(object.__subclasshook__), type(vars(dict)["fromkeys"]), MemberDescriptorType,
               GetSetDescriptorType}
@@ -83,7 +83,7 @@ class OuterReads:
         """By the id of a function: itself, and whether it reads more than guards hold."""
 
     def reads_more(self, fn: FunctionType) -> bool:
-        """Guard what a function reads from outside; return whether it reads more than that."""
+        """Guard a function's reads from outside; return whether no guard holds some of them."""
         if id(fn) not in self.found:
             if is_fixed(home_of(fn)):
                 return not _reads_nothing(fn)
@@ -104,7 +104,7 @@ class OuterReads:
         return any(found)
 
     def _takes_more(self, fn: FunctionType, name: str | None, taken: list[str]) -> bool:
-        """Guard a global; return whether it, or what is taken of it, may be read any further."""
+        """Guard a global; return whether it or its attribute `taken` may hold any further state."""
         if name is None:  # an import
             return True
         path = Path(fn.__globals__, name)
@@ -121,14 +121,14 @@ class OuterReads:
         return _is_more(x, taken)
 
     def entries_read_more(self, cls: type, names: Iterator[str] | tuple[str, ...]) -> bool:
-        """Guard entries of a class by name, and those that its methods name in turn.
+        """Guard entries of a class by name, and the entries that its methods name in turn.
 
-        Returns whether one is, or reads, more than guards hold.
+        Returns whether an entry is, or reads, more than guards hold.
         """
         return bool(self.guard_entries(cls, dict.fromkeys(n for n in names if hasattr(cls, n))))
 
     def guard_entries(self, cls: type, reached: dict[str, None]) -> list[str]:
-        """Guard entries of a class by their names, and those that its methods name in turn.
+        """Guard entries of a class by their names, and the entries that its methods name in turn.
 
         Returns the names of entries that are, or read, more than guards hold.
         """
@@ -167,7 +167,7 @@ def _loads(code: CodeType) -> Iterator[tuple[str | None, list[str]]]:
 
 
 def _is_more(x: object, taken: list[str]) -> bool:
-    """Return whether something of a library may be more than a constant or a pure function."""
+    """Return whether an object, or its attribute `taken`, may be no constant or pure function."""
     for k, name in enumerate(taken):
         if not (isinstance(x, ModuleType) and is_fixed(x.__name__)):
             return not isinstance(x, type) or _is_more(x, []) or (

@@ -1,4 +1,4 @@
-"""Things from outside by the paths that lead to them, and guards on their classes and names."""
+"""Objects from outside by the paths that lead to them, and guards on their classes and names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tracejit.trace.state.paths import Holder, Path, class_entry
 __all__ = ["Outside"]
 
 _IMMUTABLE = 1 << 8
-"""The flag of classes to whose objects Python gives no other class."""
+"""The flag of classes whose objects cannot get another class."""
 
 
 def _may_get_another(cls: type) -> bool:
@@ -23,16 +23,16 @@ def _may_get_another(cls: type) -> bool:
 
 
 class Outside:
-    """The things that a capture has from outside: where each is, and the guards on it."""
+    """The objects that a capture has from outside: the path of each, and the guards on it."""
 
     def __init__(self) -> None:
         self.guards: list[Guarded] = []
         self.contents: dict[tuple[Any, ...], Any] = {}
         """The contents that are guarded, or inputs, by the keys of their paths."""
         self.paths: dict[int, tuple[Any, Path]] = {}
-        """The things from outside with their paths, by their ids."""
+        """The objects from outside with their paths, by their ids."""
         self.held: set[tuple[Any, ...]] = set()
-        """The keys of the paths at which something is guarded that may be an input besides."""
+        """The keys of the paths whose content is guarded although it may be an input."""
         self.missing: set[tuple[Any, ...]] = set()
         """The keys of the paths that are guarded to lead to nothing."""
 
@@ -43,12 +43,12 @@ class Outside:
             self.guards.append(Guarded(path, ABSENT))
 
     def guard(self, path: Path, content: Any) -> None:
-        """Guard what is at a path, of which nothing is captured."""
+        """Guard the content of a path, unless it is captured already."""
         if path.key not in self.contents:
             self.guards.append(Guarded(path, content))
 
     def hold(self, path: Path, content: Any) -> None:
-        """Guard what is at a path, also where it is an input: code that is not captured read it."""
+        """Guard the content of a path, be it an input or not: uncaptured code reads it."""
         if path.key not in self.held:
             self.held.add(path.key)
             self.guards.append(Guarded(path, content))
@@ -58,7 +58,7 @@ class Outside:
         self.paths[id(owner)] = (owner, path)
 
     def path_of(self, x: object) -> Path | None:
-        """Return how something from outside is read; None for what was made here."""
+        """Return the path of an object from outside; None for an object that was made here."""
         found = self.paths.get(id(x))
         if found is not None:
             return found[1]
@@ -68,7 +68,7 @@ class Outside:
         return self.path_of_class(x) if isinstance(x, type) and is_followed(x) else None
 
     def path_of_class(self, cls: type) -> Path:
-        """Return how a class is read."""
+        """Return the path of a class: its own, or a root that holds it."""
         found = self.paths.get(id(cls))
         return Path(Holder(cls), cls.__qualname__) if found is None else found[1]
 
@@ -86,9 +86,9 @@ class Outside:
         return cls
 
     def is_plain_module(self, module: ModuleType) -> bool:
-        """Return whether a module is one as Python makes them, which it must stay.
+        """Return whether a module is of Python's own module class, which is guarded.
 
-        The attributes of one of a class of its own are what the class says.
+        Another class of modules may compute their attributes.
         """
         if self.path_of(module) is None:
             self.own(module, Path(Holder(module), module.__name__))
@@ -97,7 +97,7 @@ class Outside:
     def entry(self, x: Any, name: str) -> Any:
         """Return the entry of an object's class or its bases under a name; None if nothing.
 
-        That they do is guarded.
+        The class and its entry are guarded.
         """
         if isinstance(x, super):
             kinds: Any = x
@@ -123,11 +123,11 @@ class Outside:
         return found
 
     def is_kind(self, cls: type, kind: type, *x: object) -> bool:
-        """Guard which classes a class comes from, or what an abstract class says of it.
+        """Guard the bases of a class, or the answer of an abstract class `kind` about it.
 
-        Returns whether that is all that decides if it is of a kind.
+        Returns whether these guards hold all that decides if the class is of that kind.
 
-        x -- the object that is asked for, if no class is: a protocol looks at its attributes
+        x -- the object of `isinstance`, if any: a protocol looks at its attributes
         """
         if is_followed(cls):
             self.guard(self.path_of_class(cls).step("attr", "__mro__"), cls.__mro__)
@@ -145,7 +145,7 @@ class Outside:
         return True
 
     def has_no_attribute(self, owner: object, name: str) -> None:
-        """Guard that something from outside, or its class, has no attribute of a name."""
+        """Guard that an object from outside, or its class, has no attribute of a name."""
         path = self.path_of(owner)
         if path is not None:
             if not isinstance(owner, ModuleType) or not is_fixed(owner.__name__):
@@ -154,7 +154,7 @@ class Outside:
             self.entry(owner, name)
 
     def shows_no_own(self, owner: object, name: str) -> None:
-        """Guard that an object has nothing of a name, which would hide what its class gives."""
+        """Guard that an object has no attribute of its own that would hide its class's entry."""
         path = self.path_of(owner)
         if path is not None:
             self.absent(path.step("own", name))

@@ -27,7 +27,7 @@ _LAZY = ("numpy", "scipy")
 """Modules that import parts of theirs at first use."""
 
 READING_FAILS = (LookupError, AttributeError, ValueError)
-"""What reading a path raises where nothing is there; an empty cell is a `ValueError`."""
+"""The errors of reading a path that leads to nothing; an empty cell is a `ValueError`."""
 
 
 class Holder:
@@ -59,10 +59,10 @@ class Path:
     """How to read a piece of state: from a root, along steps.
 
     A step is ("attr", name), ("item", key), ("type", None) for the class of an object, ("entry",
-    name) for what a class or its bases have under a name, ("own", name) for an object's own
-    attribute, ("key", k) for the k-th key of a dict or item of a set, ("super", (class, name)) for
-    what those behind a class have, ("methods", None) for the names of special methods, or ("call",
-    (name, arguments, keywords)) for what a method gives that only reads.
+    name) for an entry of a class or its bases, ("own", name) for an object's own attribute, ("key",
+    k) for the k-th key of a dict or item of a set, ("super", (class, name)) for an entry of the
+    bases behind a class, ("methods", None) for the names of special methods, or ("call", (name,
+    arguments, keywords)) for the result of a method that only reads.
     """
 
     root: Any
@@ -174,7 +174,7 @@ def _kind(x: object) -> Any:
     return (np.ndarray, x.dtype, x.ndim) if type(x) is np.ndarray else type(x)
 
 
-# --- what objects hold --------------------------------------------------------------------------
+# --- contents of objects ------------------------------------------------------------------------
 
 _PLAIN_HOLDERS = {"collections", "types"}
 
@@ -191,7 +191,7 @@ def functions_of(entry: Any) -> list[FunctionType]:
 
 
 def is_users_type(cls: type) -> bool:
-    """Whether a class is no library's: a logger, a lock or a data frame is what it is."""
+    """Return whether a class is no library's, or one of `collections` or `types`."""
     home = home_of_class(cls)
     top = home.partition(".")[0]
     if top in _PLAIN_HOLDERS:
@@ -203,5 +203,5 @@ def is_users_type(cls: type) -> bool:
 
 
 def attributes_of(x: object) -> dict[str, Any] | None:
-    """Return the attributes of an object of a user's class; None for what has none."""
+    """Return the attributes of an object of a user's class; None for any other object."""
     return all_attributes_of(x) if is_users_type(type(x)) else None

@@ -1,8 +1,8 @@
-"""What calls that are not captured may read: one table of functions, by which state stays right.
+"""The state that uncaptured calls may read: one table of functions, which keeps results right.
 
 A function that is not captured runs while its caller is captured, and its result becomes part of
-the program. It reads nothing but its arguments; or it only looks at something, and is asked again
-at every call; or it gives another value at every call, and is refused; or nobody knows, and the
+the program. It reads nothing but its arguments; or it only looks at state, and is asked again at
+every call; or it gives another value at every call, and is refused; or nobody knows, and the
 program is captured anew at every call. `docs/state.md` is the page on this.
 """
 
@@ -32,7 +32,7 @@ PURE = {"numpy", "scipy", "numba", "llvmlite", "tracejit", "functools", "operato
         "datetime", "calendar", "uuid", "json", "base64", "binascii", "hashlib", "zlib",
         "unicodedata", "keyword", "colorsys", "ast", "reprlib", "pprint", "difflib", "ipaddress",
         "posixpath", "ntpath", "genericpath", "logging", "sre"}
-"""Modules whose functions read nothing but their arguments, save those below."""
+"""Modules whose functions read nothing but their arguments, but for the functions in `READS`."""
 
 READS = {
     "builtins": {"open", "input", "eval", "exec", "compile", "__import__", "breakpoint", "dir"},
@@ -61,13 +61,13 @@ LOOKS_INSIDE: dict[str, set[str] | None] = {
     "operator": {"attrgetter", "methodcaller"},
     "functools": {"update_wrapper", "singledispatch", "total_ordering"},
 }
-"""By module, the functions that ask functions and classes for what they have; None for all."""
+"""By module, the functions that read attributes of functions and classes; None for all."""
 
 ANOTHER_VALUE = {"random", "time", "secrets", "numpy.random"}
 """Modules whose functions give another value at every call."""
 CLOCKS = {("datetime", "now"), ("datetime", "today"), ("datetime", "utcnow"), ("uuid", "uuid1"),
           ("uuid", "uuid4"), ("posix", "urandom"), ("posix", "getrandom"), ("posix", "times")}
-"""The same in other modules, by module and name."""
+"""Such functions in other modules, by module and name."""
 
 FRAMES = {("sys", "_getframe"), ("sys", "_getframemodulename"), ("sys", "_current_frames"),
           ("inspect", "currentframe"), ("inspect", "stack"), ("traceback", "extract_stack"),
@@ -75,23 +75,23 @@ FRAMES = {("sys", "_getframe"), ("sys", "_getframemodulename"), ("sys", "_curren
 """The functions that look at the frames around their call, by module and name."""
 
 SAFE = {"logging", "threading", "_thread", "numba", "llvmlite", "tracejit"}
-"""Modules whose objects hold nothing that comes into a result."""
+"""Modules whose objects hold no state that comes into a result."""
 
 AGAIN = (os.getenv, os.getcwd, os.cpu_count, os.path.exists, os.path.isfile, os.path.isdir,
          os.path.getsize, os.path.getmtime, sys.getrecursionlimit, np.geterr,
          np.get_printoptions)
-"""Functions that only look at something, quickly: they are asked again at every call."""
+"""Functions that only look at state, quickly: they are asked again at every call."""
 LOOKS_AT: tuple[tuple[type, tuple[str, ...]], ...] = (
     (contextvars.ContextVar, ("get",)),
     (type(os.environ), ("get", "__getitem__", "__contains__")),
     (weakref.ref, ("__call__",)),
     (functools._lru_cache_wrapper, ("__call__",)),
 )
-"""The same for methods, by the type of the object."""
+"""Such methods, by the type of the object."""
 
 
 def is_cached(fn: Any) -> bool:
-    """Return whether a function keeps what it gave: that of `functools.lru_cache`."""
+    """Return whether a function is one of `functools.lru_cache`, which keeps its results."""
     return isinstance(fn, functools._lru_cache_wrapper)
 
 
@@ -102,7 +102,7 @@ def module_of(fn: Any) -> str:
     owner = getattr(fn, "__self__", None)
     module = getattr(fn, "__module__", None)
     if "__wrapped__" in own_entries(fn):
-        return type(fn).__module__  # it has taken over the names of what it wraps
+        return type(fn).__module__  # its own names are those of the function that it wraps
     if not isinstance(module, str) or (module == "builtins" and isinstance(owner, type)):
         module = (owner if isinstance(owner, type) else type(owner)).__module__
     return module or ""
@@ -129,12 +129,12 @@ def reads_nothing(fn: Callable[..., object]) -> bool:
 
 
 def differs_elsewhere(fn: Callable[..., object]) -> bool:
-    """Return whether a function may give something else in another process for equal arguments."""
+    """Return whether a function may give another result for equal arguments in another process."""
     return fn is id or fn is hash
 
 
 def is_opaque(kind: type) -> bool:
-    """Return whether objects of a type may change what they do, and nothing sees it."""
+    """Return whether objects of a type may change without any guard that sees it."""
     return not _is_in(home_of_class(kind), SAFE)
 
 
@@ -144,7 +144,7 @@ def looks_at_frames(fn: Callable[..., object]) -> bool:
 
 
 def looks_inside(fn: Callable[..., object]) -> bool:
-    """Return whether a function asks functions and classes that it is given for all they have."""
+    """Return whether a function may read all attributes of functions and classes it is given."""
     top = module_of(fn).lstrip("_").partition(".")[0]
     names = LOOKS_INSIDE.get(top, ())
     return names is None or getattr(fn, "__name__", type(fn).__name__) in names

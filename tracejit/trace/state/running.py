@@ -2,8 +2,8 @@
 
 A class that is made runs `__init_subclass__`, a `with` the body of a generator, `isinstance` the
 method of a metaclass. No list of such places is ever whole. So Python's own profiler notes which
-code runs while captured code waits for what is not captured; what functions with such code read is
-guarded, and one that reads more than guards hold makes the program one for a single call.
+code runs while captured code waits for an uncaptured call; the reads of functions with such code
+are guarded; a function that reads more than guards hold makes the program one for a single call.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class RunningCode:
         self.depth = 0
         self.profiler = _lsprof.Profiler(subcalls=False, builtins=False)
         self.users: Any = None
-        """The user's own profiler, or that of the capture around, which pauses meanwhile."""
+        """The profiler of the user or of the capture around, which pauses meanwhile."""
         self.around: Any = None
         """The profiler of the capture around, if it notes which code runs."""
         self.collects = False
-        """Whether garbage is collected when Python thinks fit, which waits meanwhile."""
+        """Whether automatic garbage collection is on, which pauses meanwhile."""
         self.seen: set[int] = set()
         """The ids of code that was settled; the code is alive as long as its functions are."""
         self.kept: list[CodeType] = []
@@ -113,12 +113,12 @@ class RunningCode:
 
 
 def _reads_of_class(fn: FunctionType) -> bool:
-    """Return whether a function takes attributes of anything."""
+    """Return whether a function reads attributes of any object."""
     return any(i.opname in ("LOAD_ATTR", "LOAD_METHOD") for i in dis.get_instructions(fn.__code__))
 
 
 def _belongs_to_class(fn: FunctionType) -> bool:
-    """Return whether a class is what a method is called on: of a metaclass, a class method."""
+    """Return whether a method is called on a class: it is a metaclass's, or a class method."""
     for x in gc.get_referrers(fn):
         if isinstance(x, classmethod):
             return True
@@ -150,7 +150,7 @@ def _is_users(code: CodeType) -> bool:
 
 
 def _refuse_changes(code: CodeType) -> None:
-    """Refuse code that changes what captured code may read, and is not captured itself."""
+    """Refuse uncaptured code that changes state which captured code may read."""
     bodies = ("STORE_GLOBAL", "DELETE_GLOBAL", *(
         ("STORE_SUBSCR", "STORE_ATTR", "STORE_DEREF", "DELETE_SUBSCR", "DELETE_ATTR")
         if code.co_flags & inspect.CO_GENERATOR else ()))
@@ -162,7 +162,7 @@ def _refuse_changes(code: CodeType) -> None:
 
 
 class watched:
-    """Settle what users' code runs meanwhile; a class, for it to leave no line in tracebacks."""
+    """Settle the users' code that runs meanwhile; a class, to leave no line in tracebacks."""
 
     def __enter__(self) -> None:
         self.running: RunningCode = current().captured.running

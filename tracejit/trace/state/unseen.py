@@ -1,8 +1,8 @@
-"""Functions whose source is not there: they run as they are, on stand-ins for what they read.
+"""Functions without source: they run as they are, on stand-ins for their globals and cells.
 
-So it is with functions that are typed at Python's prompt before 3.13, or made by `exec`. Control
-flow on data is refused, as tracers do without help; globals and closure cells are captured as ever.
-Attributes of objects cannot be followed, and are refused.
+Such are functions that are typed at Python's prompt before 3.13, or made by `exec`. Tracers refuse
+control flow on data there; globals and closure cells are captured as ever. Attributes of objects
+cannot be followed, and are refused.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["with_stand_ins"]
 
 _DATA = (bool, int, str, bytes, type(None), type(Ellipsis), slice, range, np.dtype, list, tuple,
          dict, set, TracedOperand)
-"""What the capture gives is this, or stands for it."""
+"""The types of captured contents that such a function may use as they are."""
 
 _READS, _WRITES = ("LOAD_GLOBAL", "LOAD_NAME"), ("STORE_GLOBAL", "DELETE_GLOBAL")
 
@@ -35,9 +35,9 @@ _READS, _WRITES = ("LOAD_GLOBAL", "LOAD_NAME"), ("STORE_GLOBAL", "DELETE_GLOBAL"
 def with_stand_ins(fn: FunctionType, call: Callable[..., object]) -> FunctionType:
     """Return a function without source that reads stand-ins for globals and closure cells.
 
-    call -- how captured code calls what it reads: (function, args, kwargs) -> result
+    call -- how captured code calls a function that it reads: (function, args, kwargs) -> result
 
-    Raises `Refusal` where it reads what cannot be followed, or assigns to globals.
+    Raises `Refusal` where a content that it reads cannot be followed, or it assigns to globals.
     """
     table = dict(fn.__globals__)
     for name in dict.fromkeys(_globals_of(fn)):
@@ -50,7 +50,7 @@ def with_stand_ins(fn: FunctionType, call: Callable[..., object]) -> FunctionTyp
 
 
 def _globals_of(fn: FunctionType) -> Iterator[str]:
-    """Yield the names of globals that a function reads, those of inner functions included."""
+    """Yield the names of globals that a function and its inner functions read."""
     for code in codes_in(fn.__code__):
         for instruction in dis.get_instructions(code):
             if instruction.opname in _WRITES:

@@ -35,7 +35,7 @@ class UsersGenerator:
 
     stands_for = GeneratorType
     is_held = True
-    """What it holds is held by the program (`containers/heap.py`)."""
+    """Its arguments and steps count as held by the program (`containers/heap.py`)."""
 
     def __init__(self, code: CodeType, forms: Forms, args: tuple[object, ...],
                  kwargs: dict[str, object], where: PlaceInCode) -> None:
@@ -44,7 +44,7 @@ class UsersGenerator:
         self.kwargs: dict[str, Any] = kwargs
         self.state: Any = "new"
         self.value: Any = None
-        """What it returned."""
+        """The value that it returned."""
         self.steps: Iterator[Any] | None = None
         if where in current().by_steps:
             self._begin_steps()
@@ -129,7 +129,7 @@ class UsersGenerator:
 
 
 def _regions_around(g: UsersGenerator) -> list[Frame]:
-    """Return the regions that are open within that in which a generator was made."""
+    """Return the open regions inside the region in which a generator was made."""
     found: list[Frame] = []
     for frame in reversed(current().frames):
         if id(g) in frame.created:
