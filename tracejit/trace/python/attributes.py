@@ -39,7 +39,7 @@ __all__ = ["attribute_of_traced", "delete_attribute", "read_attribute", "set_att
 def read_attribute(owner: object, name: str, *default: object) -> Any:
     """Return `owner.name`; `AttributeError` if there is none.
 
-    default -- what it is where data decides that there is none
+    default -- the result where data decides that the attribute is unset
     """
     if isinstance(owner, ObjectReference):
         return attribute_of_object(owner, name)
@@ -79,7 +79,7 @@ def read_attribute(owner: object, name: str, *default: object) -> Any:
 
 
 def _gives_its_own(found: object) -> bool:
-    """Return whether the class of a descriptor is a user's that says what attributes it gives."""
+    """Return whether a descriptor is of a user's class that defines `__get__`."""
     return is_users_type(type(found)) and special_method(found, "__get__") is not None
 
 
@@ -93,7 +93,7 @@ def _set_one(content: object, owner: object, name: str, default: tuple[object, .
 
 
 def attribute_of_traced(owner: object, name: str) -> Any:
-    """Return an attribute of a traced array or number: those that its class has, and no others."""
+    """Return `owner.name` of a traced value; `AttributeError` where its type has no such name."""
     kind = type_of(owner)
     if name == "__class__":
         return kind

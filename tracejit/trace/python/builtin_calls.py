@@ -61,11 +61,11 @@ BUILTINS: dict[Any, Callable[..., Any]] = {}
 _LOOKS: tuple[Any, ...] = (ascii, bool, callable, delattr, format, getattr, hasattr, hash, id,
                            isinstance, issubclass, iter, len, print, range, repr, setattr, str,
                            type, vars)
-"""The builtins that change nothing, iterators included, or note by themselves what they change."""
+"""The builtins that change nothing, iterators included, or note their changes by themselves."""
 
 
 _IDENTIFIES = (callable, id, isinstance, issubclass, print, type)
-"""Those of them that do not look at what an object holds."""
+"""The builtins among these that do not read the content of an object."""
 
 
 def looks(fn: Callable[..., object]) -> bool:
@@ -136,7 +136,7 @@ def _item_of_namespace(names: object, key: object, *default: object) -> Any:
 
 def call_natively(fn: Callable[..., object], args: tuple[object, ...],
                   kwargs: dict[str, object]) -> Any:
-    """Call what Python implements; functions that it calls back are captured, for their guards."""
+    """Call a function that Python implements; functions that it calls are captured, for guards."""
     if not looks_inside(fn) and not _only_holds(fn):
         calls = any(fn is f for f in _CALLERS)
         args = tuple([_captured(_called_back(x) if calls else x) for x in args])
@@ -192,7 +192,7 @@ _MOVES = {
             "copy"},
     dict: {"items", "keys", "values", "copy", "clear"},
 }
-"""The methods of containers that move what they hold, and call nothing of it."""
+"""The methods of containers that move their items, and call no method of an item."""
 
 
 def _moves(fn: Callable[..., object]) -> bool:
@@ -207,7 +207,7 @@ def _moves(fn: Callable[..., object]) -> bool:
 _CALLERS: tuple[Any, ...] = (
     itertools.accumulate, itertools.dropwhile, itertools.filterfalse, itertools.groupby,
     itertools.starmap, itertools.takewhile, filter, functools.reduce, iter, map)
-"""What calls a thing that it is given, most of them later: where a loop takes an item."""
+"""The functions that call an argument, most of them later: where a loop takes an item."""
 
 
 def _called_back(x: object) -> Any:
@@ -224,7 +224,7 @@ _HOLDERS: tuple[Any, ...] = (
     functools.partial, functools.partialmethod, MethodType, SimpleNamespace, list, tuple, dict,
     set, frozenset, deque, zip, enumerate, itertools.chain, itertools.repeat, copy.copy,
     weakref.ref)
-"""What keeps the things that it is given, and calls none of them."""
+"""The classes and functions that keep their arguments, and call none of them."""
 
 
 def _only_holds(fn: Callable[..., object]) -> bool:
@@ -235,7 +235,7 @@ def _only_holds(fn: Callable[..., object]) -> bool:
 
 
 def _captured(x: object) -> Any:
-    """Return what native code may call in the place of a function, a method or a partial."""
+    """Return the captured form of a function, method or partial, for native code; else x."""
     if type(x) is MethodType:
         fn = _captured(x.__func__)
         return x if fn is x.__func__ else MethodType(fn, x.__self__)

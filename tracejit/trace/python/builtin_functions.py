@@ -1,4 +1,4 @@
-"""The table of Python's builtins on traced values, with those that look at attributes or texts."""
+"""The table of Python's builtins on traced values, and its builtins on attributes and texts."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _getattr(owner: object, name: str, *default: object) -> Any:
 
 
 def _hasattr(owner: object, name: str) -> bool:
-    """Return whether something has an attribute; reading it is what Python does, too."""
+    """Return whether an object has an attribute, which is read as Python reads it."""
     if isinstance(owner, TracedOperand):
         return hasattr(type_of(owner), name)  # a number has no length, and Python's no shape
     if isinstance(own_entries(owner).get(name), MaybeUnset):

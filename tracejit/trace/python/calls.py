@@ -1,6 +1,6 @@
-"""Calls in captured code: the tables for NumPy and builtins are asked first, then Python does.
+"""Calls in captured code: by the tables for NumPy and builtins first, else as Python calls.
 
-`users_functions.py` captures functions, `builtin_calls.py` calls those that Python implements,
+`users_functions.py` captures functions, `builtin_calls.py` calls functions that Python implements,
 `instances.py` makes objects.
 """
 
@@ -79,7 +79,7 @@ __all__ = ["call_function"]
 
 
 _ARRAYS = frozenset((np.where, np.select, np.piecewise, np.tensordot, np.cov, np.roll))
-"""What gives arrays of no axes, where other functions of NumPy give numbers."""
+"""The functions that return arrays of no axes where other functions of NumPy return numbers."""
 
 
 Args = tuple[object, ...]
@@ -136,7 +136,7 @@ _PUSHES: tuple[Any, ...] = (heapq.heappush, heapq.heappushpop, heapq.heapreplace
 
 
 def _note_contents(fn: Callable[..., object], args: Args, kwargs: Kwargs) -> None:
-    """Note what a call looks into, which lists it puts into others, and whose length it changes."""
+    """Note the contents that a call reads, the lists that it stores, and a list that it resizes."""
     if looks_inside(fn):
         read_insides((*args, *kwargs.values()))
     owner = getattr(fn, "__self__", None)
@@ -166,7 +166,7 @@ def _referent(reference: Callable[[], object]) -> object:
 
 
 def _is_ours(fn: Callable[..., object], args: Args) -> bool:
-    """Return whether a function of Python's library is captured as ours is."""
+    """Return whether tracejit's version of a function of Python's library is called."""
     return any(map(holds_traced, args)) or (fn in OF_NUMBERS and any(
         isinstance(x, (GeneratorType, UsersGenerator)) for x in args))
 
@@ -178,10 +178,10 @@ def _reads_names(fn: Callable[..., object]) -> Refusal:
 
 def _answered(fn: Callable[..., object], args: Args, kwargs: Kwargs,
               known: bool) -> tuple[Args, Any]:
-    """Return the arguments, and what something else answers in place of the function.
+    """Return the arguments, and the result where another mechanism carries out the call.
 
-    The arguments are without objects that stand for containers and without generators, where the
-    function knows neither. The answer is `NotImplemented` where the function is called.
+    In the arguments, stand-ins of containers and generators give way to lists where the function
+    does not know them. The result is `NotImplemented` where the function itself is to be called.
 
     known -- whether the function may be looked up in tables
     """
@@ -243,7 +243,7 @@ def _call_numpy(fn: Callable[..., object], capture: Callable[..., object] | None
         require_one_type(naming(capture), fn, args, kwargs)
         result = naming(capture)(*args, **kwargs)
         if fn in _ARRAYS and type(result) is Tracer and not result.steps and not result.ndim:
-            result.cell.is_array = True  # one of no axes, which `+=` writes to
+            result.cell.is_array = True  # an array of no axes, which `+=` writes to
         return result
     assert isinstance(fn, np.ufunc)
     if fn not in UFUNCS and not is_known_ufunc(fn):
@@ -262,7 +262,7 @@ def _captured_method(fn: MethodType) -> Callable[..., Any] | None:
 
 
 def _call_native(fn: Callable[..., object], args: Args, kwargs: Kwargs, traced: bool) -> Any:
-    """Call what is no Python function: a builtin, a class, an object."""
+    """Call a builtin, a class or an object: any callable but a Python function."""
     if isinstance(fn, BuiltinFunctionType):
         search = search_of(fn.__self__, fn.__name__, args)
         if search is not None and not kwargs:

@@ -1,4 +1,4 @@
-"""Calls with arguments that may be one of several things: a call for each, or one for all."""
+"""Calls with choices among the arguments: one call for each option, or one for all."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def with_thing(choice: Choice, plain: object, args: tuple[object, ...],
 
 def call_for_each(choice: Choice, fn: Callable[..., object], args: tuple[object, ...],
                    kwargs: dict[str, object]) -> Any:
-    """Call a function that is not handed choices: with each of the things that one may be."""
+    """Call a function with each option of a choice in its arguments, and merge the results."""
     asks = any(fn is f for f in (isinstance, bool, callable, hasattr, issubclass))
     return (told_of if asks else for_each)(
         choice, lambda x: ABOVE.call_function(fn, *with_thing(choice, x, args, kwargs)))
@@ -35,14 +35,14 @@ def call_for_each(choice: Choice, fn: Callable[..., object], args: tuple[object,
 
 CARRIES: tuple[Any, ...] = (len, list, tuple, zip, enumerate, reversed, iter, are_things,
                               orderable, require_order)
-"""The builtins that do not look at the items of a list, which may be one of several things each."""
+"""The functions that do not read the items of a list, each of which may be a choice."""
 
 
 _STORES = frozenset(("append", "appendleft", "insert", "setdefault", "__setitem__"))
 
 
 def hands_on(fn: object) -> bool:
-    """Return whether a call hands what may be one of several things on to captured code."""
+    """Return whether a callable takes a `Choice` as it is: captured code, or methods of lists."""
     if isinstance(fn, MethodType):
         return hands_on(fn.__func__)
     if isinstance(fn, functools.partial):

@@ -1,4 +1,4 @@
-"""Calls with containers that data fills: who knows such a container, and who gets its items."""
+"""Calls with containers that data fills: which functions know these, and which get the items."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ __all__ = ["OF_RUNS", "call_list_method", "is_known_by_identity", "is_users", "i
 
 
 def items_in(x: StandIn) -> Any:
-    """Return the items of what stands for a deque, set or dict, in the order of a loop over it."""
+    """Return the items of a container's stand-in in the order of a loop over it; refuse a set's."""
     if isinstance(x, DataSet):
         raise x.refused("the order of the items")
     if isinstance(x, DataList):
@@ -64,16 +64,16 @@ _UNORDERED: tuple[Any, ...] = (sorted, min, max, any, all, set, frozenset)
 _ORDERED: tuple[Any, ...] = (
     list, tuple, sum, zip, enumerate, map, reversed, deque, dict, np.array, np.asarray,
     np.fromiter, collections.Counter)
-"""The functions that go through the items of what they get."""
+"""The functions that go through the items of an argument."""
 
 
 _LAZY: tuple[Any, ...] = (zip, enumerate, map, reversed)
-"""Those of them that do so later, when the container may be another one."""
+"""The functions among these that do so later, when the container may have changed."""
 
 
 _ASKED: tuple[Any, ...] = (len, bool, isinstance, type, getattr, setattr, changing, is_walked,
                            no_copies)
-"""The functions that know what stands for a deque, set or dict."""
+"""The functions that know the stand-ins of deques, sets and dicts."""
 
 
 _TAKES_ONE = frozenset(("append", "appendleft", "insert"))
@@ -108,7 +108,7 @@ def with_items(fn: Callable[..., object], args: tuple[object, ...],
 
 
 def _items_for(x: StandIn, is_lazy: bool, several: bool) -> Any:
-    """Return the items as an argument; what reads them later is known to the container.
+    """Return a container's items as an argument; the container notes items that are read later.
 
     several -- whether more than one argument would be a generator
     """
@@ -150,7 +150,7 @@ def is_users(fn: Callable[..., object]) -> bool:
     if isinstance(fn, FunctionType):
         return fn.__code__ is not None and is_captured(fn)
     if isinstance(fn, (MethodType, functools.partial)):
-        return True  # what it calls is asked
+        return True  # its function is asked when it is called
     if isinstance(fn, type):
         init = fn.__init__  # type: ignore[misc]
         return isinstance(init, FunctionType) and not is_librarys(init)

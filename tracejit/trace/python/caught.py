@@ -22,11 +22,11 @@ __all__ = ["may_raise", "require_silence", "rest_on_sizes"]
 _LOUD = ("raise", "call", "print", "log", "error")
 
 _BY_USERS = ("raise_", "assert_")
-"""The hooks that carry out what the user raises."""
+"""The hooks that carry out a `raise` or `assert` of the user."""
 
 
 def rest_on_sizes(error: BaseException | None) -> None:
-    """Fix the sizes of this call where a rule of shapes raised what is caught: others may not."""
+    """Fix the sizes of this call if a shape rule raised the error: other sizes may not raise it."""
     if not isinstance(error, (ValueError, IndexError, TypeError, ZeroDivisionError)):
         return
     traceback = error.__traceback__
@@ -57,7 +57,7 @@ _ERRORS_OF_ROUTINES: dict[str, tuple[type[Exception], ...]] = {
 
 
 def may_raise(eqns: Sequence[Eqn], types: Callable[[], Any]) -> bool:
-    """Return whether the run of some equations may raise what the handlers of a `try` catch."""
+    """Return whether equations, when run, may raise an error that the handlers of a `try` catch."""
     if not eqns:
         return False
     errors = {e for eqn in eqns for e in _errors(eqn)}
@@ -71,7 +71,7 @@ def may_raise(eqns: Sequence[Eqn], types: Callable[[], Any]) -> bool:
 
 
 def _errors(eqn: Eqn) -> Iterator[type[Exception]]:
-    """Yield what the run of an equation may raise; `Exception` where that is not known."""
+    """Yield the errors that an equation, when run, may raise; `Exception` where not known."""
     how = eqn.op.lowering
     if isinstance(how, Effect) and how.action in ("check", *_BY_ACTION):
         name = "" if how.action in _BY_ACTION else eqn.params["error"]

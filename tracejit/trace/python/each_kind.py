@@ -17,11 +17,11 @@ from tracejit.trace.values.tracer import Tracer
 __all__ = ["require_one_type"]
 
 _WRITING = {np.copyto, np.place, np.put, np.fill_diagonal, np.put_along_axis}
-"""The functions whose results say nothing."""
+"""The functions that return None."""
 
 
 class _Tried(Exception):
-    """Internal: a trial is over, and what it emitted goes."""
+    """Internal: a trial is over, and its equations are dropped."""
 
 
 def require_one_type(capture: Callable[..., Any], fn: Any, args: tuple[Any, ...],
@@ -59,7 +59,7 @@ def _numbers(x: Any) -> Iterator[Merged]:
 
 
 def _with(x: Any, several: dict[int, Merged], chosen: dict[int, Any]) -> Any:
-    """Return arguments with numbers of one kind in the place of those of several."""
+    """Return arguments with a number of its chosen kind in place of each number of several."""
     if isinstance(x, Merged):
         return one_of_kind(several[id(x)], chosen[id(x)])
     if type(x) in (list, tuple):

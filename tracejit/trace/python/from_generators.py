@@ -1,7 +1,7 @@
 """Python's functions of a generator, written in Python: captured like users' functions.
 
-Each takes an item when Python's function does, and no more of them, so that what the generator does
-between two items happens in Python's order.
+Each takes an item when Python's function does, and no more of them, so that the effects of the
+generator between two items come in Python's order.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def some(g: Iterable[T], count: int | None) -> list[T]:
 
 
 def read_one_by_one(g: Iterable[object]) -> list[object]:
-    """Return the items of what reads each before it takes the next one."""
+    """Return the items of a generator, each of them read before the next one is taken."""
     found = []
     for x in g:
         found.append(read_now(x))
@@ -170,7 +170,7 @@ def _items(xs: Sequences, k: int) -> list[object]:
     return [item_in_turn(x, k) if is_traced(x) else x[k] for x in xs]
 
 
-# --- what is captured in the place of Python's functions ------------------------------------------
+# --- the replacements of Python's functions -------------------------------------------------------
 
 
 def _any(g: Iterable[object]) -> bool:
@@ -273,4 +273,4 @@ MAKERS: dict[Any, Callable[..., object]] = {
     itertools.chain: _chain, itertools.chain.from_iterable: _chain_from,
     itertools.takewhile: _takewhile, itertools.accumulate: _accumulate,
     itertools.pairwise: _pairwise, any: _any, all: _all, functools.reduce: _reduce}
-"""What a function of Python's is captured as, where it gets a generator."""
+"""The captured replacements of Python's functions, where they are called with a generator."""

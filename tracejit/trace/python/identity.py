@@ -1,6 +1,6 @@
-"""Whether two things are one object in Python: `is`, `id`, and what containers take for equal.
+"""The identity of objects in Python: `is`, `id`, and the equality of items in containers.
 
-Capture has objects of its own, of which one may stand for several of the program's by data, and
+Capture has objects of its own: by data, one of them may stand for several of the program's, and
 several for one. Where they do not tell, the question is refused.
 """
 
@@ -36,7 +36,7 @@ def is_one(a: object, b: object) -> bool:
 
 
 def id_of(x: object) -> int:
-    """Return the identity of an object; refuse that of what stands for one of the caller's."""
+    """Return `id(x)`; refuse it of a traced value, and of objects that the call or data decides."""
     captured = current().captured
     if isinstance(x, TracedOperand) or hasattr(type(x), "stands_for") or (
             id(x) in captured.given or id(x) in captured.copies) or may_be_another(x) or (
@@ -47,7 +47,7 @@ def id_of(x: object) -> int:
 
 
 def are_truths(a: object, b: object) -> bool:
-    """Return whether two numbers are truths of one type, each of which Python has two of."""
+    """Return whether two bools, one of them traced, are of one type: it has two objects."""
     return _are_traced(a, b) and is_number(a) and is_number(b) and (
         type_of(a) is type_of(b)) and type_of(a) in (bool, np.bool_)
 
@@ -70,7 +70,7 @@ def are_one_object(a: object, b: object) -> bool:
 
 
 def _is_of_an_iteration(a: Cell, b: Cell) -> bool:
-    """Return whether one of two arrays is what an iteration begins with, and may be the other."""
+    """Return whether an iteration begins with one of two arrays, which may be the other one."""
     return any(any(x is z for z in frame.begun) and (
         y.depth < frame.depth or any(y is z for z in frame.begun))
         for frame in current().frames for x, y in ((a, b), (b, a)))
@@ -96,7 +96,7 @@ def _refuse_containers(a: object, b: object) -> None:
 
 
 def _refuse_items(a: Any, b: Any) -> None:
-    """Give lists up of which an item was asked for twice, to see whether both are one thing."""
+    """Give up the run of a list where two of its items are compared by identity."""
     for x in (a, b):
         if has_runs(x) and (isinstance(x[0], Item) or (
                 isinstance(x[0], Stored) and x[0].shared)):

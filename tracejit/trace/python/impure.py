@@ -1,4 +1,4 @@
-"""Functions that would not do in a program what they do in Python: clocks, frames, debuggers."""
+"""Refusals of functions that a compiled program cannot repeat: clocks, frames, debuggers."""
 
 from __future__ import annotations
 

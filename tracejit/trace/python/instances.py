@@ -44,7 +44,7 @@ __all__ = ["by_data", "call_object", "made_keyed", "made_list", "make_instance",
 
 
 def make_keyed(kind: Any, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
-    """Return `deque(...)` and the like; where data decides what it holds, an object of our own."""
+    """Return `deque(...)` and the like; a stand-in where data decides on the content."""
     if is_made_by_data():
         if kwargs and (kind is not deque or kwargs.keys() - {"iterable", "maxlen"}):
             raise refused_kind(kind)
@@ -60,7 +60,7 @@ def make_keyed(kind: Any, args: tuple[object, ...], kwargs: dict[str, object]) -
 
 
 def made_keyed(x: object) -> Any:
-    """Note where a deque, set or dict is made, in case data decides what it holds."""
+    """Note where a deque, set or dict is made, in case data decides on its content."""
     if type(x) in KEYED:
         current().keyed[id(x)] = x, place_in_code()
     return x
@@ -84,7 +84,7 @@ def noted_list(xs: list[object]) -> list[object]:
 
 @above
 def thing_of_pool(site: Any) -> Numbered:
-    """Return something that stands for the list or object of number 0 of a pool."""
+    """Return a reference to the list or object of number 0 of a pool."""
     if isinstance(site, type):
         found: Numbered = ObjectReference.of_pool(pool_of_class(site), 0)
         return found
@@ -109,7 +109,7 @@ def _pool_of(site: Site) -> ListPool:
 
 
 def by_data(x: object) -> Any:
-    """Return a new container, as an object of our own where data decides what it holds."""
+    """Return a new container; its stand-in where data decides on the content."""
     if type(x) is list:
         return made_list(x)
     if type(x) in KEYED and is_made_by_data():

@@ -52,7 +52,7 @@ def sum_of(iterable: object, start: Any = 0) -> Any:
 
 
 def fsum_of(iterable: object) -> Any:
-    """Add floats up, what each addition rounds off beside: T. Ogita, S. Rump, S. Oishi, 2005."""
+    """Return a sum of floats and of its rounding errors: T. Ogita, S. Rump, S. Oishi, 2005."""
     if isinstance(iterable, Tracer):
         raise refuse("math.fsum of an array cannot be captured", "Use np.sum, or a list of numbers")
     total, lost = np.float64(0.0), np.float64(0.0)
@@ -115,7 +115,7 @@ _IN_TURN = ("items that another function takes one after the other", "Make them 
 
 
 def items_in_turn(x: object) -> Any:
-    """Return the items of what Python goes through while it calls a function of each."""
+    """Return the items of an iterable, for a builtin that calls a function between two items."""
     with drawing_nothing(*_IN_TURN):
         items = items_taken(x)
         return tuple(items) if is_iterator(items) else items

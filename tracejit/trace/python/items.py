@@ -78,7 +78,7 @@ def _is_traced_part(x: object) -> bool:
 
 
 _IN_A_DICT = 3
-"""How many references there are to what a `default_factory` made, and nothing else holds."""
+"""The reference count of an object that a `default_factory` made and its dict alone holds."""
 
 
 def _item_of_pythons(container: Any, key: Any) -> Any:
@@ -114,7 +114,7 @@ def _item_of_pythons(container: Any, key: Any) -> Any:
 
 
 def _with_references(container: object, key: object) -> tuple[Any, Any]:
-    """Return a container and a key without references, of which data would have to say which."""
+    """Return a container and a key: the key's list as an array, a list's references in one run."""
     if isinstance(key, Reference) and isinstance(container, Tracer):
         return container, ABOVE.call_function(np.array, (key,), {})
     if isinstance(container, (list, tuple)) and len(container) > 0 and all(
@@ -125,17 +125,17 @@ def _with_references(container: object, key: object) -> tuple[Any, Any]:
 
 
 _QUIET = frozenset((list, tuple, dict, str, bytes, range, np.ndarray))
-"""The types of which reading an item runs no code of users but that of keys."""
+"""The types whose items are read without running users' code, but for methods of keys."""
 
 
 _PLACED = (list, tuple, str, bytes, bytearray, range, Tracer)
-"""What has items at places, which indices say."""
+"""The types that have items by index."""
 
 
 def _as_index(key: object, container: object = None) -> Any:
-    """Return an index with numbers for the objects of users' classes in it; others as they are.
+    """Return an index with the `__index__` of each object of a user's class in it.
 
-    A truth that data decides is a number as an index of what is no array.
+    A traced bool becomes an int where the container is no array.
     """
     if type(key) is tuple:
         return tuple(map(_as_index, key))
@@ -189,7 +189,7 @@ def set_item(container: object, key: Any, content: Any) -> None:
 
 
 def _holds(container: Any, key: object, content: object) -> bool:
-    """Whether an item is already what it is set to, as after `d[key] += 1` of an array."""
+    """Whether an item already is the array that is assigned, as after `d[key] += 1`."""
     if not isinstance(content, Tracer):
         return False
     if isinstance(container, dict):

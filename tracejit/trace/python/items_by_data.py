@@ -1,4 +1,4 @@
-"""Items by an index of which data says which it is, or the number of a long loop's iteration."""
+"""Items by an index that data decides, or that is the number of a long loop's iteration."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _is_by_data(k: object) -> bool:
 
 
 def refuse_moving(container: object, key: object) -> None:
-    """Refuse an item of which data decides where it is among things that are unlike."""
+    """Refuse an index that data decides into a list, tuple or dict of unlike items."""
     is_placed = isinstance(container, (list, tuple)) and _is_by_data(key)
     if is_placed or (isinstance(container, dict) and isinstance(key, Tracer)):
         raise refuse(f"a {type(container).__name__} is indexed by a traced value",
@@ -76,9 +76,9 @@ def refuse_moving(container: object, key: object) -> None:
 
 def _number_of(container: object, key: object,
                get_item: Callable[[object, int], object]) -> Any:
-    """Return an item of some numbers by an index that moves; None where it is something else.
+    """Return an item of a tuple or list of numbers by an index that moves; else None.
 
-    Of a list those that it has now; it is one from outside, or one that is made item by item.
+    A list's present items are read: it is from outside, or is made item by item.
     """
     assert isinstance(container, (list, tuple))
     if not container or not _is_moving(key) or not all(map(is_plain_number, container)) or (
@@ -111,9 +111,9 @@ def _chooses_by_data(container: object, key: object) -> bool:
 
 
 def _chosen_item(items: tuple[object, ...], key: object, kind: str) -> Any:
-    """Return the item of a list or tuple of which data decides which one it is.
+    """Return the item of a list or tuple at an index that data decides.
 
-    The things of a choice are of different kinds: those of one kind are merged.
+    It is a `Choice` of items of different kinds; items of one kind are merged.
     """
     n = len(items)
     tag: Any = cast(lift(key), np.dtype(np.int64))

@@ -34,7 +34,7 @@ def begun(x: Any) -> Any:
 
 @above
 def iterate(x: Any) -> Iterator[Any]:
-    """Return an iterator over what can be iterated in Python."""
+    """Return an iterator over an iterable, by captured methods where users' classes have them."""
     x = begun(x)
     if isinstance(x, UsersGenerator):
         return x
@@ -56,7 +56,7 @@ def iterate(x: Any) -> Iterator[Any]:
 
 
 def mapping_of(x: object) -> Any:
-    """Return what `**x` unpacks: of an object of a user's class, a dict that its methods make."""
+    """Return the mapping that `**x` unpacks: for a user's object, a dict that its methods make."""
     if id(x) in current().captured.namespaces:
         read_unseen(x)
     if is_plain(x) or isinstance(x, (dict, StandIn, Choice)):

@@ -1,8 +1,8 @@
-"""Deques, sets and dicts of which data decides what they hold, as Python would have them.
+"""Deques, sets and dicts whose content data decides, with Python's behaviour.
 
-Captured like users' classes, on lists whose length data decides. A deque has its items in a list
-and the number of those that have left it at the front; a set and a dict have their keys in a list,
-in the order in which they came.
+Captured like users' classes, on lists whose length data decides. A deque has its items in two
+lists, each with the number of items that have left it; a set and a dict have their keys in a list,
+a dict in the order in which they came.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class DataDeque(StandIn):
 
 
 class _Keyed(StandIn):
-    """What has keys: a set or a dict."""
+    """A container with keys: a set or a dict."""
 
     _names: list[Any]
     is_set: ClassVar[bool] = False
@@ -166,7 +166,7 @@ class _Keyed(StandIn):
         return len(self._names) > 0
 
     def on_place(self, key: object) -> Any:
-        """Return which key it is; their number, if it is none."""
+        """Return the place of a key; the number of keys if it is none of them."""
         key = as_key(key, self.is_set)
         indexable(self._names)
         place = len(self._names)
@@ -181,7 +181,7 @@ class _Keyed(StandIn):
 
 
 class DataSet(_Keyed):
-    """A set. The order of its items is that of CPython's hashes, which nothing here gives."""
+    """A set. Its items have no order here: in CPython hashes decide on it."""
 
     kind: ClassVar[type] = set
     is_set: ClassVar[bool] = True
@@ -369,7 +369,7 @@ class DataCounter(DataDict):
 
 KEYED: dict[Any, Any] = {deque: DataDeque, set: DataSet, dict: DataDict,
                          defaultdict: DataDefaultDict, Counter: DataCounter}
-"""The classes by what they stand for."""
+"""The classes, by the classes of Python's that they stand for."""
 
 
 class _View(StandIn):

@@ -56,9 +56,9 @@ _KINDS = (type, tuple, UnionType)
 
 
 def _is_kind(cls: type, kinds: object, answer: bool, *x: object) -> bool:
-    """Return whether something is of a kind, under guards on what decides that.
+    """Return the answer to whether a class is of a kind, under guards on the classes.
 
-    x -- the object that is asked for, if no class is
+    x -- the object whose class it is, in `isinstance`
     """
     for kind in _classes(kinds) if isinstance(kinds, _KINDS) else ():
         if not current().captured.is_kind(cls, kind, *x):

@@ -21,7 +21,7 @@ __all__ = ["LIKE_LISTS", "holds_traced", "type_of"]
 
 
 LIKE_LISTS = (deque, ValuesView)
-"""What NumPy takes for lists, besides lists and tuples."""
+"""The types that NumPy takes for lists, besides lists and tuples."""
 
 
 def holds_traced(x: object) -> bool:

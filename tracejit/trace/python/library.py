@@ -1,7 +1,7 @@
-"""Functions of Python's library, as Python would have them: captured like users' functions.
+"""Functions of Python's library, written in Python: captured like users' functions.
 
 `heapq` and `bisect` are the algorithms of CPython, so that a list is in the same order after each
-call; `sorted`, `min` and `max` here are those with a key, or of tuples. Each begins by having the
+call; `sorted`, `min` and `max` have a key here, or items that are tuples. Each begins by having the
 items of a list in one run, so that data may say which item is read or written.
 """
 
@@ -184,7 +184,7 @@ def sorted_by_key(xs: Any, key: Any = None, reverse: Any = False) -> Any:
 
 
 def sorted_by_keys(items: Any, keys: Any, reverse: Any) -> Any:
-    """Return items in the order of their keys; those of equal keys stay in order."""
+    """Return items in the order of their keys; items of equal keys stay in order."""
     items = orderable(items)
     if are_things(items):
         return _sorted_by_exchanges(items, keys, reverse)
@@ -250,5 +250,5 @@ LIBRARY: dict[Any, Any] = {
     bisect.bisect_left: _bisect_left, bisect.bisect_right: _bisect_right,
     bisect.insort_left: _insort_left, bisect.insort_right: _insort_right,
 }
-"""What a function of Python's library is captured as; `bisect` and `insort` are those to the right.
+"""The captured replacements of functions; `bisect` is `bisect_right`, `insort` is `insort_right`.
 """

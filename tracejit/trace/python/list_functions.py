@@ -1,4 +1,4 @@
-"""What operators and functions of Python make of lists of which sizes say how long they are."""
+"""Operators and functions of Python on lists whose length is a size."""
 
 from __future__ import annotations
 

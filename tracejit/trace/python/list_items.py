@@ -1,7 +1,7 @@
-"""Lists of which sizes say how long they are: indexed and changed as Python does.
+"""Lists whose length is a size: indexed and changed as in Python.
 
-Each function takes Python lists in which runs (`runs.py`) stand for many items. What runs cannot
-express makes the capture begin again with the list made item by item, under a size that is fixed.
+Each function takes Python lists in which runs (`runs.py`) stand for many items. An operation beyond
+runs makes the capture begin again with the list made item by item, under a size that is fixed.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def item_of_a_growing_list(xs: list[object], key: SymInt) -> Any:
 
 
 def _located(xs: Any, key: object) -> tuple[Any, Any]:
-    """Return the run that has an item, and which of it; or the item and None."""
+    """Return the run that has an item, and the index in the run; or the item and None."""
     place = _place(xs, key)
     place = _settled_place(xs, place)
     if isinstance(place, int):
@@ -101,9 +101,9 @@ def _index(key: Any) -> Any:
 
 
 def _place(xs: Any, key: object) -> Any:
-    """Return the place of an item in the Python list, or that of a run and which it is of it.
+    """Return the place of an item in the Python list, or its run's place and the index in the run.
 
-    None where that is not known.
+    None where the place is not known.
     """
     k = _index(key)
     if len(xs) == 1:
@@ -171,7 +171,7 @@ def cut(xs: Any, key: slice) -> list[Any]:
 
 
 def _trimmed(parts: list[object], start: int, stop: int | None) -> list[Any] | None:
-    """Return the parts between two ends, where it is known what they cut off; else None."""
+    """Return the parts between two ends; None where it is not known which items they cut off."""
     if start < 0 or (stop is not None and stop >= 0):
         return None
     for end, many in ((0, start), (-1, -stop if stop is not None else 0)):
@@ -504,4 +504,4 @@ METHODS: dict[str, Callable[..., Any]] = {
     "append": _append, "extend": extend, "insert": _insert, "pop": _pop, "reverse": _reverse,
     "clear": _clear, "copy": _copy, "sort": _sort, "index": _position, "count": _count,
 }
-"""What a method of a list with runs does, by its name."""
+"""The methods of a list with runs, by their names."""

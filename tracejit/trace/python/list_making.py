@@ -1,4 +1,4 @@
-"""How lists are made of which sizes say how long they are: comprehensions, `[v] * n`, `list(x)`."""
+"""How lists are made whose length is a size: comprehensions, `[v] * n`, `list(x)`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def list_of(items: TracedIterable, element: Callable[[object], object]) -> list[
     why: str | None = trace.plain_lists.get(where)
     count = items.count
     if isinstance(count, int) and why is None and not (items.is_of_runs or is_in_run()):
-        why = ""  # as many items as it says
+        why = ""  # its length is known
     if why is None:
         try:
             run = _Maker(items, element, where).run()
@@ -72,7 +72,7 @@ def list_of(items: TracedIterable, element: Callable[[object], object]) -> list[
 
 
 class _OtherKind(Exception):
-    """Internal: what a list holds is of another kind than the first trial found."""
+    """Internal: an item of a list is of another kind than the trial found."""
 
     def __init__(self, kind: tuple[object, ...]) -> None:
         super().__init__()
@@ -206,9 +206,9 @@ def _stored_item(x: object) -> Any:
 
 
 def _kind_of(x: object, inside: set[Value]) -> tuple[tuple[Dim, ...], int, Kinds]:
-    """Return what the storage of items like one has to be; `Unroll` where they have none.
+    """Return the shape, depth of lists and kinds of numbers of an item; `Unroll` if not storable.
 
-    inside -- the values on which its size must not depend
+    inside -- the values on which the shape must not depend
     """
     if isinstance(x, list) and any(x is made for frame in current().frames[-1:]
                                    for made in frame.created.values()):
@@ -245,7 +245,7 @@ def _kind_of_list(xs: list[object]) -> tuple[tuple[Dim, ...], int, Kinds]:
 
 
 def list_from(x: object) -> list[Any] | None:
-    """Return `list(x)` of what has as many items as a size says; None of anything else."""
+    """Return `list(x)` of an iterable whose length is a size; None for any other object."""
     if has_runs(x):
         return note_made(copies(x))  # type: ignore[no-any-return]
     if isinstance(x, Changing):
@@ -293,7 +293,7 @@ def _plain_number(x: Tracer) -> Any:
 
 
 def repeated(xs: Any, n: object) -> Any:
-    """Return `xs * n`, where n is not known; None where that has to be known."""
+    """Return `xs * n`, where n is not known; None where n has to be known."""
     n = to_dim(n)
     if place_in_code() in current().plain_lists:
         return None
@@ -327,7 +327,7 @@ def _full(xs: Any, n: Dim) -> Any:
 
 
 def _kinds_at(where: PlaceInCode, kinds: Kinds) -> Kinds:
-    """Return the kinds of numbers in a list that is made at a place: its own, and what it gets."""
+    """Return the kinds of numbers in a list made at a place: some kinds, and kinds put in later."""
     return united(kinds, current().list_kinds.get(where, ()))
 
 

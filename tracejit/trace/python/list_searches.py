@@ -1,6 +1,6 @@
-"""Where items are in lists, tuples and deques, where data says which of them are equal.
+"""Searches in lists, tuples and deques, where data decides which items are equal.
 
-Items are compared as Python does, one after another: those that are one object are equal.
+Items are compared as Python does, one after another: an object is equal to itself.
 """
 
 from __future__ import annotations

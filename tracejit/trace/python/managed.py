@@ -25,7 +25,7 @@ __all__ = ["ENDS_CAPTURES", "Managed"]
 
 
 ENDS_CAPTURES = (TracejitError, Restart, Unroll, BranchRaised)
-"""What ends a capture or an attempt of one: no `except` or `with` of the user may swallow it."""
+"""The errors that end a capture or an attempt of one: no `except` or `with` may swallow them."""
 
 
 class Managed:
@@ -55,7 +55,7 @@ class Managed:
         return swallowed and not isinstance(error, ENDS_CAPTURES)
 
     def _refuse_swallowing(self) -> None:
-        """Refuse a body whose run may raise what the manager keeps from the caller."""
+        """Refuse a body whose run may raise an error that the manager keeps from the caller."""
         made = current().builder.scope.eqns[self.begun:]
         if may_raise(made, lambda: BaseException) and (caught := self._swallowed()) and (
                 may_raise(made, lambda: caught)):

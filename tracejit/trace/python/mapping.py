@@ -59,7 +59,7 @@ def trace_map(count: object, element: Callable[[SymInt], object],
 
     what -- how messages call this: "vmap"
 
-    `Refusal` where an element writes to what exists outside of it, or has a size of its own.
+    `Refusal` where an element writes to an object outside of it, or has a size of its own.
     """
     size = to_dim(count)
     with _iteration("map", size) as (i, frame, scope):
@@ -146,7 +146,7 @@ def item_of(x: Any, i: object, axis: int | None = 0) -> Any:
 
 
 def _copy_for_element(shown: Tracer) -> Tracer:
-    """Return a copy of what a handle shows of an array: to an element it is the array itself."""
+    """Return a copy of the part of an array that a handle shows: for an element, the array."""
     copy = tracer_of(shown.value, weak=shown.weak)
     if shown.is_array:
         current().memory.begin_as(copy, shown)
@@ -158,7 +158,7 @@ def _copy_for_element(shown: Tracer) -> Tracer:
 
 def begin_scan(f: Callable[[Any, Any], object], carry: object, xs: object, count: object,
                ) -> tuple[Any, list[Tracer], Structure]:
-    """Return the carry in the dtypes that it has in the end, and empty buffers for what f yields.
+    """Return the carry in its final dtypes, empty buffers for results of f, and their structure.
 
     One iteration is traced on trial, again as long as it changes the carry's dtypes.
     """
@@ -209,7 +209,7 @@ def item_tree(xs: object, i: object) -> Any:
 
 
 def fill_item(buffers: Sequence[Tracer], i: object, y: object, structure: Structure) -> None:
-    """Write what one iteration yields to its place in the buffers."""
+    """Write the results of iteration i to the buffers."""
     leaves, found = flatten(y)
     if found != structure:
         raise TypeError("the function under scan yields values of different structures")

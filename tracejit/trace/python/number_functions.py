@@ -108,7 +108,7 @@ def power(base: object, exp: object, mod: Any = None) -> Any:
 
 
 def hash_of(x: object) -> int:
-    """Return a hash: of an int that is known, for what else is traced there is none."""
+    """Return `hash(x)`; refuse a traced number other than a size or an int argument."""
     if isinstance(x, Tracer):
         if x.is_array:
             raise TypeError("unhashable type: 'numpy.ndarray'")

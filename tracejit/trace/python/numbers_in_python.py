@@ -155,4 +155,4 @@ OF_NUMBERS: dict[object, Callable[..., Any]] = {
     statistics.variance: _variance, statistics.pvariance: _pvariance,
     statistics.stdev: _stdev, statistics.pstdev: _pstdev,
 }
-"""What a function of Python's library is captured as."""
+"""The captured replacements of functions of Python's library."""

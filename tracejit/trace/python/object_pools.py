@@ -1,4 +1,4 @@
-"""Pools of objects: what each has for an attribute is in a list of the attribute, by its number."""
+"""Pools of objects: each attribute has a list of its values, by the numbers of the objects."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Making:
 
 
 class ObjectPool:
-    """The objects of a class: what they have for each attribute, by their numbers."""
+    """The objects of a class: for each attribute a list of values, by the objects' numbers."""
 
     def __init__(self, cls: type, around: Frame | None) -> None:
         self.site = self.cls = cls
@@ -81,7 +81,7 @@ _OWN_WAYS = ("__getattr__", "__getattribute__", "__delattr__", "__del__", "__get
 
 
 def can_be_pooled(cls: type) -> bool:
-    """Return whether all that objects of a class have are attributes that Python sets itself."""
+    """Return whether objects of a class have attributes alone, and Python itself sets these."""
     ways: Any = cls
     if type(cls) is not type or ways.__new__ is not object.__new__ or not is_record(_blank(cls)):
         return False

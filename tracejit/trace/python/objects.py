@@ -1,8 +1,8 @@
-"""Objects of users' classes of which data decides which one is meant: made, read and written.
+"""Objects of users' classes that data chooses among: made, read and written.
 
 The objects of a class are in one pool, which has a list for each attribute
-(`trace/python/pooled_attributes.py`); what stands for one is its number. So all names, lists and
-attributes that hold one object see what is done to it, and `is` compares numbers.
+(`trace/python/pooled_attributes.py`); a number stands for an object. So all names, lists and
+attributes that hold one object see its changes, and `is` compares numbers.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from tracejit.trace.values.tracer import Tracer
 __all__ = ["attribute_of_object", "made_in_pool", "refuse_augmented", "set_attribute_of_object"]
 
 _OURS = frozenset(dir(ObjectReference)) - frozenset(dir(object)) | {"_pool", "_number"}
-"""The names that an attribute must not have, for Python would find what is tracejit's."""
+"""The names that an attribute must not have, for Python would find tracejit's attribute."""
 
 
 # --- making ---------------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ def made_in_pool(cls: Any, args: tuple[object, ...], kwargs: dict[str, object]) 
             _set_field(x, name, _entry(cls, name))
         _initialise(cls, x, args, kwargs)
         _require_fields(pool, making)
-    except (Unroll, Restart, Refusal):  # what was traced is given up
+    except (Unroll, Restart, Refusal):  # the traced equations are given up
         raise
     except BaseException:
         pool.is_regular = False
@@ -84,7 +84,7 @@ def _initialise(cls: Any, x: ObjectReference, args: tuple[object, ...],
 
 def _initialise_dataclass(cls: Any, x: ObjectReference, args: tuple[object, ...],
                           kwargs: dict[str, object]) -> None:
-    """Do what the `__init__` of a data class does."""
+    """Carry out the `__init__` that `dataclass` generates."""
     fields = [f for f in dataclasses.fields(cls) if f.init]
     by_place = [f.name for f in fields if not f.kw_only]
     if len(args) > len(by_place):
@@ -158,7 +158,7 @@ def attribute_of_object(x: ObjectReference, name: str) -> Any:
 
 
 def _is_plain(found: object) -> bool:
-    """Return whether an entry of a class is what its objects have, as it is."""
+    """Return whether an entry of a class is no descriptor: its objects have it as it is."""
     return not hasattr(type(found), "__get__")
 
 
@@ -174,7 +174,7 @@ def _entry(cls: type, name: str) -> Any:
 
 
 def _field(x: ObjectReference, name: str) -> Any:
-    """Return what an object has; an error of the run if it has nothing yet."""
+    """Return an attribute of an object; `AttributeError` if it is unset, in the run if need be."""
     pool = x._pool
     some, things = pool.lists_of(name)
     missing = AttributeError(f"{pool.cls.__name__!r} object has no attribute {name!r}")
@@ -263,7 +263,7 @@ def _require_pools(pool: ObjectPool, name: str, content: object) -> None:
 
 
 def _note_kinds(pool: ObjectPool, name: str, content: Any) -> None:
-    """Note what an attribute holds; begin again where it is None or a thing of no pool."""
+    """Note the kinds of an attribute's values; begin again where None is among plain values."""
     kinds = pool.kinds.setdefault(name, set())
     left = possible(content) if isinstance(content, Choice) else [0]
     for k in left:

@@ -1,4 +1,4 @@
-"""`+`, `+=`, `-` and their like on whatever Python knows: numbers, lists, users' objects."""
+"""`+`, `+=`, `-` and their like on any operands: numbers, lists, users' objects."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _is_numpys(x: object) -> bool:
 
 def operate(a: object, b: object, method: str, reflected: str,
              plain: Callable[[object, object], object]) -> Any:
-    """Call whichever of two operands' methods Python would call."""
+    """Apply an operator by the methods of its operands, in the order in which Python calls them."""
     left, right = special_method(a, method), special_method(b, reflected)
     if left is None and right is None:
         if plain is operator.add and isinstance(a, str) and isinstance(b, str):

@@ -1,4 +1,4 @@
-"""The functions of `operator` that stand for what users write with signs, brackets and words."""
+"""The functions of `operator` that stand for signs, brackets and words in users' code."""
 
 from __future__ import annotations
 
@@ -24,4 +24,4 @@ AS_WRITTEN: dict[object, tuple[int, Callable[..., Any]]] = {
     operator.setitem: (3, set_item), operator.delitem: (2, delete_item),
     operator.not_: (1, negated), operator.truth: (1, truth),
 }
-"""By function: how many operands it takes, and what captured code does where users write it out."""
+"""By function: the number of its operands, and the function for the sign in captured code."""

@@ -1,6 +1,6 @@
-"""Lists in other containers of which data decides which one is meant, as Python would have them.
+"""Lists in other containers that data chooses among, with Python's behaviour.
 
-Captured like users' classes. The items of all lists of a pool are in one list, those of each list
+Captured like users' classes. The items of all lists of a pool are in one list, each list's items
 side by side, with room for more behind them; a list that outgrows its room moves to the end.
 """
 
@@ -138,7 +138,7 @@ class DataList(Reference):
         return self.on_part(0, self.on__len__())
 
     def on_part(self, begin: int, n: int) -> Any:
-        """Return such a list of n of them."""
+        """Return a list of the program's own with n items from a place on."""
         indexable(self._pool.items)
         start = self.on_start() + begin
         return self._pool.items[start:start + n]
@@ -151,7 +151,7 @@ class DataList(Reference):
         if n > count:
             raise ValueError(f"too many values to unpack (expected {count})")
 
-    # --- what lists do ------------------------------------------------------------------------
+    # --- methods of lists ---------------------------------------------------------------------
 
     def append(self, x: object) -> None:
         pool, number = self._pool, self._number

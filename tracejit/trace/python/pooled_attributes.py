@@ -1,7 +1,7 @@
-"""Attributes of objects of which data decides which one is meant: the lists that hold them.
+"""Attributes of objects that data chooses among: the lists that hold them.
 
-Captured like users' code. An object has a number, and each attribute of its class a list, in which
-the object's is at that place; the list may be shorter as long as the last objects have none.
+Captured like users' code. An object has a number, and each attribute of its class a list with the
+object's value at that index; the list may be shorter as long as the last objects have no value.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def counted_in(made: list[int], *others: list[Any]) -> Any:
 
 
 def thing_of(things: list[Any], k: int) -> Any:
-    """Return what an object has."""
+    """Return the attribute of object k."""
     if not is_known(k):
         in_one_run(things)
         k = place_here(things, k)
@@ -38,9 +38,9 @@ def _replace(things: list[object], k: int, x: object) -> None:
 
 
 def put(things: list[Any], k: int, x: object, is_last: bool) -> None:
-    """Let an object have something.
+    """Set the attribute of object k.
 
-    is_last -- whether all objects before it have theirs, and it has none
+    is_last -- whether all objects before it have the attribute, and it has not
     """
     lengthens(things, x)
     if is_last:
@@ -53,7 +53,7 @@ def put(things: list[Any], k: int, x: object, is_last: bool) -> None:
 
 
 def put_optional(some: list[int], things: list[object], k: int, x: object, is_last: bool) -> None:
-    """Let an object have something, or None."""
+    """Set the attribute of object k to something or None."""
     if x is None:
         put(some, k, 0, is_last)
     else:
@@ -62,7 +62,7 @@ def put_optional(some: list[int], things: list[object], k: int, x: object, is_la
 
 
 def optional_of(some: list[int], things: list[object], k: int) -> Any:
-    """Return what an object has, which may be None."""
+    """Return the attribute of object k, which may be None."""
     if is_empty(things) or thing_of(some, k) == 0:
         return None
     return thing_of(things, k)

@@ -63,7 +63,7 @@ _DEEP = 16
 
 
 def place_of_function(fn: FunctionType) -> tuple[str, CodeType, PlaceOfFunction]:
-    """Return the file and code of a function, or of that around it, and which one in it it is."""
+    """Return the file and code of a function or of one around it, and its place there."""
     code = fn.__code__
     source = rewritten_source(code)
     if source is None:

@@ -1,7 +1,7 @@
 """Methods that Python calls by itself, `__add__` or `__len__`, as captured functions.
 
-Their control flow and what they change would not be seen otherwise: captured code calls them like
-any other function.
+Captured code calls them like any other function, so that their control flow and their changes are
+seen.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def special_method(x: object, name: str) -> Callable[..., Any] | None:
 
 
 def _of_object(x: ObjectReference, name: str) -> Callable[..., Any] | None:
-    """Return such a method of an object that data chooses."""
+    """Return a special method of an object that data chooses; None for `object`'s own."""
     method = current().captured.entry_of(x.stands_for, name)
     if method is None or method is getattr(object, name, None):
         return None
@@ -60,7 +60,7 @@ def _of_object(x: ObjectReference, name: str) -> Callable[..., Any] | None:
 
 
 def is_plain(x: object) -> bool:
-    """Whether what operators do with something is known."""
+    """Whether the operators of an object are Python's, NumPy's or the capture's own."""
     return isinstance(x, TracedOperand) or home_of_class(type(x)) in ("builtins", "numpy")
 
 

@@ -25,14 +25,14 @@ from tracejit.trace.values.tracer import Tracer
 __all__ = ["take", "takes", "with_generators"]
 
 _LISTS: tuple[Any, ...] = (list, tuple, sorted, dict, deque, collections.Counter)
-"""What goes on with all items once it has them."""
+"""The functions that take all items before they go on."""
 
 _READS: tuple[Any, ...] = (sum, max, min, set, frozenset, math.prod, math.fsum, np.fromiter)
-"""What reads each item before it takes the next one."""
+"""The functions that read each item before they take the next one."""
 
 _LOOKS: tuple[Any, ...] = (bool, callable, enumerate, getattr, hasattr, id, isinstance, issubclass,
                            iter, map, print, setattr, type, zip)
-"""What looks at a generator itself, or takes one item after another."""
+"""The functions that look at a generator itself, or take one item after another."""
 
 _STORES = frozenset(("append", "appendleft", "insert", "setdefault", "__setitem__"))
 _MERGES = frozenset(("update", "union", "intersection", "difference", "join"))
@@ -44,8 +44,7 @@ def takes(fn: object) -> bool:
 
 
 def with_generators(fn: object, args: tuple[object, ...]) -> tuple[Any, ...]:
-    """Return the arguments of what takes items with generators for what a generator goes through.
-    """
+    """Return arguments with the generators of objects whose `__iter__` is a user's generator."""
     if (fn is max or fn is min) and len(args) > 1:
         return args
     if any(fn is f for f in (*_LISTS, *_READS)):
@@ -57,7 +56,7 @@ def with_generators(fn: object, args: tuple[object, ...]) -> tuple[Any, ...]:
 
 def take(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object],
          known: bool, is_users: Callable[..., bool]) -> Any:
-    """Call a function with a generator; NotImplemented where it does with it what it does.
+    """Call a function with a generator; `NotImplemented` where an ordinary call will do.
 
     known    -- whether the function can be looked up in tables
     is_users -- tells a user's function from others
@@ -98,7 +97,7 @@ _FOLDS: tuple[tuple[Any, Callable[..., object]], ...] = (
 
 
 def _folded(fn: object, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
-    """Return what is made of the items one after another, if a loop can: else they are listed."""
+    """Return a sum, product, maximum or minimum by a loop over the items; else `NotImplemented`."""
     fold = next((how for f, how in _FOLDS if f is fn), None)
     if fold is None or kwargs.keys() - {"start"} or (fn in (max, min) and len(args) > 1):
         return NotImplemented

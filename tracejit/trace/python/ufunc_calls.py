@@ -1,7 +1,7 @@
 """Calls of ufuncs and of their methods with the arguments that all ufuncs take: `out=` and others.
 
-Which loop runs, what may be cast to what, and what is no argument at all NumPy says itself: a call
-with such arguments is made once on empty arrays of the operands' dtypes, and raises what it does.
+NumPy itself decides on loops, casts and unknown arguments: a call with such arguments is made once
+on empty arrays of the operands' dtypes, and raises NumPy's errors.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _call(ufunc: np.ufunc, inputs: Sequence[object], kwargs: dict[str, Any]) -> 
 
 def _ask_numpy(ufunc: np.ufunc, operands: Sequence[object], out: Any,
                kwargs: dict[str, object]) -> None:
-    """Let NumPy raise what is wrong with a call but for shapes and values: make it on nothing."""
+    """Raise NumPy's errors of a call, but for shapes and values, by a call on empty arrays."""
     shape = (0,) if ufunc.signature is None else (0, 0)
 
     def empty(x: Any) -> Any:
@@ -93,7 +93,7 @@ def _ask_numpy(ufunc: np.ufunc, operands: Sequence[object], out: Any,
 
 
 def require_targets(targets: Sequence[object]) -> None:
-    """Require of what is given as `out=` that it is an array of the capture, or `None`."""
+    """Require each target of `out=` to be an array of the capture, or `None`."""
     for x in targets:
         if isinstance(x, np.ndarray):
             raise refuse("out= is an array from outside of the captured function",
@@ -175,7 +175,7 @@ def _folding(table: dict[object, Callable[..., object]],
 
 
 def write_reduced(function: Callable[..., object], result: Any, out: Any) -> Any:
-    """Write the result of a fold to `out=`, which has its shape, in whatever dtype that has."""
+    """Return the result of a fold; where `out=` is given, written to it in the dtype of `out`."""
     if out is None:
         return result
     require_shape(function, result, out)

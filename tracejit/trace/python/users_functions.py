@@ -91,9 +91,9 @@ def _generator(fn: FunctionType, args: tuple[object, ...],
 
 
 def _as_written(fn: FunctionType) -> FunctionType:
-    """Return the function of which one is the rewritten form, as native code is given it.
+    """Return the user's function whose rewritten form native code was given.
 
-    A local function of a captured one is what it is.
+    A local function of a captured one is returned as it is.
     """
     for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
         if name == HOOKS and rewritten_source(fn.__code__) is not None:
@@ -135,7 +135,7 @@ def captured_function(fn: object) -> Callable[..., Any] | None:
         return new
     if new is fn:
         return None
-    return lambda *args, **kwargs: call_python(fn, args, kwargs)  # what it reads is noted
+    return lambda *args, **kwargs: call_python(fn, args, kwargs)  # which notes its reads
 
 
 def is_captured(fn: FunctionType) -> bool:
