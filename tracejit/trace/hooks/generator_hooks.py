@@ -26,7 +26,7 @@ class _Each:
     """The receiver of a generator's items: the body of the loop over it.
 
     places -- the names that the body binds and that matter after it
-    flags  -- those of them that end the loop
+    flags  -- the names among them that end the loop
     """
 
     def __init__(self, body: FunctionType, stop: Callable[[], object] | None,

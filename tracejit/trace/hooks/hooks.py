@@ -91,7 +91,7 @@ class Hooks(RecursionHooks, TryHooks):
         return current().captured.name(self.fn, name)
 
     def class_name(self, name: str, bound: dict[str, object]) -> Any:
-        """Read a name that the body of a class binds, of which `bound` are those bound by now."""
+        """Read a name that a class body binds: in `bound` if it is there, else from around."""
         return bound[name] if name in bound else self.outer(name)
 
     def globals(self) -> Any:
@@ -99,7 +99,7 @@ class Hooks(RecursionHooks, TryHooks):
         return current().captured.namespace(self.fn.__globals__)
 
     def locals(self, names: dict[str, object]) -> dict[str, Any]:
-        """Return the local names and those of enclosing functions, by their values."""
+        """Return the contents of local names, and of names of enclosing functions among these."""
         outer = self.fn.__code__.co_freevars
         own = {name: content for name, content in names.items() if not name.startswith("_tj")}
         return own | {name: self.outer(name) for name in outer if name in own}
@@ -146,7 +146,7 @@ class Hooks(RecursionHooks, TryHooks):
             place.set(UNSET)
 
     def rebinds(self, names: FunctionType) -> None:
-        """Note that a local function is about to bind names of those around it."""
+        """Note that a local function is about to bind names of functions around it."""
         trace = current()
         for name, cell in zip(names.__code__.co_freevars, names.__closure__ or (), strict=True):
             place = SharedName(name, cell, known_container(cell))
@@ -161,7 +161,7 @@ class Hooks(RecursionHooks, TryHooks):
         return attribute_of_traced(owner, name)
 
     def setattr(self, content: object, owner: object, name: str) -> None:
-        """Set an attribute; what it is set to was evaluated first."""
+        """Set an attribute; its new content was evaluated first."""
         with_plain(owner, lambda x: set_attribute(x, name, narrowed(content)))
 
     def delattr(self, owner: object, name: str) -> None:
@@ -178,7 +178,7 @@ class Hooks(RecursionHooks, TryHooks):
         return narrowed(get_item(container, key))
 
     def setitem(self, content: object, container: object, key: object) -> None:
-        """Set an item; what it is set to was evaluated first."""
+        """Set an item; its new content was evaluated first."""
         if isinstance(container, Choice):
             with_plain(container, lambda x: self.setitem(content, x, key))
         elif (found := first_choice(key)) is not None:
@@ -210,7 +210,7 @@ class Hooks(RecursionHooks, TryHooks):
         return by_data(note_made(container))
 
     def keyed(self, container: Any, count: int) -> Any:
-        """Note the same of a dict or set of so many keys: methods of these may have run."""
+        """Note that a dict or set of so many keys was made: methods of the keys may have run."""
         read_deeply([*container])
         if len(container) < count and any(map(may_be_called, container)):
             unseen("a comparison of keys")  # of one that is not there any more
@@ -339,7 +339,7 @@ class Hooks(RecursionHooks, TryHooks):
     # --- jumps and failures ---------------------------------------------------------------------
 
     def returned(self, value: Callable[[], object], always: bool) -> Any:
-        """Return the value that was set by whichever `return` came first."""
+        """Return the value of the `return` that came first; None if none did."""
         try:
             content = value()
         except NameError:
@@ -386,7 +386,7 @@ class Hooks(RecursionHooks, TryHooks):
 
     @contextmanager
     def in_try(self, types: Callable[[], Any]) -> Iterator[None]:
-        """Watch the body of a `try`: nothing captured in it may raise what its handlers catch."""
+        """Watch the body of a `try`: refuse equations that may raise an error for its handlers."""
         before = len(current().builder.scope.eqns)
         raised: BranchRaised | None = None
         attempts = current().attempts
@@ -404,7 +404,7 @@ class Hooks(RecursionHooks, TryHooks):
             raise raised
 
     def caught(self) -> None:
-        """Let what ends a capture, or an attempt of one, pass a user's `except`."""
+        """Raise an error again that ends a capture, or an attempt of one, in a user's `except`."""
         error = sys.exc_info()[1]
         if isinstance(error, ENDS_CAPTURES):
             raise error
@@ -415,7 +415,7 @@ class Hooks(RecursionHooks, TryHooks):
         return Managed(manager)
 
     def watched(self) -> AbstractContextManager[None]:
-        """Watch what Python runs of users' code by itself, as it makes a class."""
+        """Watch for users' functions that Python runs by itself, as it makes a class."""
         return watched()
 
     def is_of_class(self, subject: object, kind: object) -> Any:
@@ -433,9 +433,9 @@ class Hooks(RecursionHooks, TryHooks):
             items, (str, bytes, bytearray))
 
     def matched(self, subject: Any, *names: str) -> Any:
-        """Look at what a `match` decides on.
+        """Return the subject of a `match`, its reads noted; refuse a traced value.
 
-        names -- the attributes that its patterns read, if they read more than the thing itself
+        names -- the attributes of the subject that the patterns read
         """
         subject = the_one(subject)
         if holds_runs(subject):

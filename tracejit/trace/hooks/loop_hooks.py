@@ -86,7 +86,7 @@ def _walking(*lists: object) -> Iterator[None]:
 
 
 def _noting(element: Callable[[object], object]) -> Callable[[object], object]:
-    """Return what gives an item of a list, and notes that it goes there."""
+    """Return a function that gives an item of a list, and notes that it goes there."""
     def noted(x: object) -> object:
         made = element(x)
         note_put(made)
@@ -381,7 +381,7 @@ class LoopHooks(GeneratorHooks):
 
     def _run_items(self, remaining: Iterator[object], body: FunctionType,
                    stop: FunctionType | None, names: tuple[str, ...]) -> None:
-        """Run a loop in Python; what follows a break on data is a branch."""
+        """Run a loop in Python; the iterations after a break on data are a branch."""
         for item in remaining:
             note_iteration()
             body(item)
@@ -459,7 +459,7 @@ class LoopHooks(GeneratorHooks):
                         test: Callable[[object], object] | None = None) -> Any:
         """Evaluate `[... for a in iterable if test(a) for ...]`.
 
-        plain -- gives it of what Python can run over
+        plain -- evaluates it in Python, given the iterable
         part  -- gives the list for one item
         """
         if not (current().has_pools or goes_by_data(iterable)):
@@ -469,7 +469,7 @@ class LoopHooks(GeneratorHooks):
     def several_generated(self, iterable: object, plain: Callable[[object], object],
                           part: Callable[[object], object],
                           test: Callable[[object], object] | None = None) -> Any:
-        """Return the same for whatever function takes it."""
+        """Return the same as a generator expression, an argument of any function."""
         if not (current().has_pools or goes_by_data(iterable)):
             return plain(iterable)
         return SeveralGenerated(iterable, plain, part, test, self)
@@ -492,7 +492,7 @@ class LoopHooks(GeneratorHooks):
 
     def _filtered(self, iterable: object, element: Callable[[object], object],
                   test: Callable[[object], object], method: str = "append") -> list[Any]:
-        """Evaluate a comprehension as the loop that appends what passes a test."""
+        """Evaluate a comprehension as a loop that appends an element for each item that passes."""
         result: list[Any] = note_made([])
 
         def append(x: object) -> None:
@@ -516,7 +516,7 @@ class LoopHooks(GeneratorHooks):
 
     def generated(self, iterable: object, element: Callable[[object], object],
                   test: Callable[[object], object] | None = None) -> Generated:
-        """Return `element(a) for a in iterable if test(a)`, for whatever function takes it."""
+        """Return `element(a) for a in iterable if test(a)`, as an argument of any function."""
         return Generated(iterable, element, test, self)
 
     def spread(self, iterable: Any) -> Any:
@@ -539,7 +539,7 @@ _AS_IT_IS: tuple[Any, ...] = (next, iter, len, bool, type, isinstance, callable,
 
 _ALL_AT_ONCE: tuple[Any, ...] = (sum, list, tuple, set, frozenset, dict, sorted, min, max,
                                  math.prod, math.fsum, np.fromiter)
-"""What takes all items of an iterator before it does anything else, unless it is given a key."""
+"""The functions that take all items of an iterator first, unless they are given a key."""
 
 
 def _takes_all_at_once(fn: Callable[..., object], args: Sequence[object],
@@ -556,7 +556,7 @@ def _adds(fn: object) -> bool:
 
 
 class Generated:
-    """A generator expression as an argument, of which the function decides what becomes of it."""
+    """A generator expression as an argument: the function decides how it is evaluated."""
 
     iterable: Any
     element: Callable[[Any], Any]
@@ -568,7 +568,7 @@ class Generated:
 
     def argument_of(self, fn: Callable[..., object], args: Sequence[object],
                     kwargs: Mapping[str, object]) -> Any:
-        """Return a list for what takes all items at once, else a generator."""
+        """Return a list where all items may be made at once, else a generator."""
         iterable = begun(self.iterable)
         if isinstance(iterable, UsersGenerator):
             return call_function(mapped, (iterable, self.element, self.test), {})
@@ -615,7 +615,7 @@ class SeveralGenerated(Generated):
 
     def argument_of(self, fn: Callable[..., object], args: Sequence[object],
                     kwargs: Mapping[str, object]) -> Any:
-        """Return a list for what takes all items at once, else a generator."""
+        """Return a list where all items may be made at once, else a generator."""
         if not _takes_all_at_once(fn, args, kwargs):
             return self.plain(self.iterable)
         return self.hooks.several_list_of(self.iterable, self.plain, self.element, self.test)

@@ -29,7 +29,7 @@ TOO_DEEP = "maximum recursion depth exceeded"
 
 
 class TooDeep(RecursionError):
-    """A recursion of captured code, on what the capture knows, that is deeper than Python's."""
+    """A recursion of captured code, on values known in the capture, beyond Python's limit."""
 
 
 class RecursionHooks(LoopHooks):
@@ -46,8 +46,8 @@ class RecursionHooks(LoopHooks):
     def deepens(self, calls: object) -> None:
         """Raise `RecursionError` where so many calls are running that Python would.
 
-        The limit is that of the moment of the capture: to ask at every call would take longer than
-        most calls.
+        The limit is Python's at the moment of the capture: to ask at every call would take longer
+        than most calls.
 
         calls -- how many, or a list of as many items
         """
@@ -68,7 +68,7 @@ class RecursionHooks(LoopHooks):
             raise _refused("a call of another function of this name", "Give it another name")
 
     def saves(self, *pairs: Any) -> None:
-        """Put onto each stack what a call saves there: a stack, what it gets, and so on."""
+        """Put the items that a call saves onto stacks: `pairs` are a stack, its item, and so on."""
         stacks, items = pairs[::2], pairs[1::2]
         require_logs(stacks, "list.append()", items, by_data=False)
         for stack, x in zip(stacks, items, strict=True):

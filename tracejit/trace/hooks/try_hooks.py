@@ -1,4 +1,4 @@
-"""Hooks of `try`: Python's own where the capture raises, branches on what the run may raise."""
+"""Hooks of `try`: Python's own where the capture raises, branches where the run may raise."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tracejit.trace.regions.raising import BranchJumped, BranchRaised, require_i
 __all__ = ["TryHooks"]
 
 Handler = tuple[Callable[[], Any], FunctionType, str]
-"""What it catches, its body, and the name that it gives the error."""
+"""The exceptions that it catches, its body, and the name that it gives the error."""
 
 
 class TryHooks(LoopHooks):
@@ -44,7 +44,7 @@ class TryHooks(LoopHooks):
              names: tuple[tuple[str, ...], ...]) -> None:
         """Carry out a `try`.
 
-        names -- those that matter after its body, after an error, and after all of it
+        names -- the names that matter after its body, after an error, and after all of it
         """
         functions = [body, *(h[1] for h in handlers), orelse]
         inner, exact, after = (name_places(group, *functions) for group in names)
@@ -121,7 +121,7 @@ class TryHooks(LoopHooks):
 
     def _handle(self, attempt: Attempt, code: object, handlers: Sequence[Handler],
                 after: Sequence[NamePlace]) -> None:
-        """Run the handler of whatever was raised."""
+        """Run the handlers of the errors that may have been raised, each where its error was."""
         groups: list[tuple[Handler, list[int]]] = []
         for number, fault in enumerate(attempt.faults, 1):
             handler = next(h for h in handlers
