@@ -13,7 +13,7 @@ __all__ = ["FIRST", "function_of_target", "makes_closures", "names_of_target", "
 
 
 def names_of_target(target: ast.expr) -> list[str] | None:
-    """Return the name that a comprehension binds, or those in tuples; None for anything else."""
+    """Return the names in a comprehension's target; None unless it is a name or tuples of names."""
     if isinstance(target, ast.Name):
         return [target.id]
     if not isinstance(target, ast.Tuple):
@@ -24,7 +24,7 @@ def names_of_target(target: ast.expr) -> list[str] | None:
 
 
 def function_of_target(target: ast.expr, body: ast.expr) -> ast.Lambda:
-    """Return a function of what a comprehension binds, or of the things in its tuple."""
+    """Return a body as a function of a comprehension's target, or of the items of its tuple."""
     names: list[str] = []
     for t in target.elts if isinstance(target, ast.Tuple) else [target]:
         if isinstance(t, ast.Name):
@@ -49,11 +49,11 @@ def _function_of(names: Sequence[str], body: ast.expr) -> ast.Lambda:
 
 
 FIRST = "_tj_first"
-"""What a comprehension of several `for` runs over first, as a parameter."""
+"""The parameter for the first iterable of a comprehension of several `for`."""
 
 
 def of_first(body: ast.expr) -> ast.Lambda:
-    """Return the function of what a comprehension runs over first."""
+    """Return a body as a function of the first iterable of a comprehension."""
     return ast.Lambda(ast.arguments([], [ast.arg(FIRST)], None, [], [], None, []), body)
 
 

@@ -3,7 +3,7 @@
     f(x - 1) + g(y)     t1 = f(x - 1); t1 + g(y)
     g(y) + f(x - 1)     t1 = g(y); t2 = f(x - 1); t1 + t2
 
-What is evaluated before such a call goes to a temporary name, so that the order stays Python's.
+An operand evaluated before such a call goes to a temporary name, so that the order stays Python's.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class FlatExpressions:
         self.itself = itself
 
     def evaluated(self, parts: Sequence[ast.expr]) -> tuple[Stmts, list[ast.expr]]:
-        """Return expressions without calls of the function, and what comes before them.
+        """Return expressions without calls of the function, after the statements before them.
 
-        What is evaluated before such a call goes to a temporary name.
+        An expression evaluated before such a call goes to a temporary name.
         """
         before: Stmts = []
         result = list(parts)
@@ -97,7 +97,7 @@ class FlatExpressions:
         raise self.itself.refused(e, "a call of itself in such an expression")
 
     def own_call(self, call: ast.Call, target: str | None) -> tuple[Stmts, OwnCall]:
-        """Return a call of the function itself as a statement, and what comes before it."""
+        """Return a call of the function itself as a statement, after the statements before it."""
         first: Stmts = []
         f = call.func
         if isinstance(f, ast.Attribute) and not isinstance(f.value, ast.Name):

@@ -1,4 +1,4 @@
-"""Syntax-tree pass before the others: what becomes of a `yield`, in each form of a generator.
+"""Syntax-tree pass before the others: rewrite each `yield`, for each form of a generator.
 
 A generator of the user's runs inside out where a loop takes its items: the loop's body is called in
 the place of each `yield`, so that loops of the generator are loops of the graph.
@@ -8,8 +8,8 @@ the place of each `yield`, so that loops of the generator are loops of the graph
             yield y                              if _tj.each(_tj_each, y): return
             y = y + f(y)                         y = y + f(y)
 
-Where items are taken one after another, by `next(g)` say, it stays a generator, and what is around
-a `yield` is Python's own control flow.
+Where items are taken one after another, by `next(g)` say, it stays a generator, and the control
+flow around a `yield` is Python's own.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from tracejit.trace.syntax.syntax import (
 __all__ = ["EACH", "Form", "NotInForm", "in_form", "is_generator", "yields"]
 
 EACH = "_tj_each"
-"""The parameter that a generator run inside out gets first: what each item goes to."""
+"""The first parameter of a generator that is run inside out: the receiver of each item."""
 
 Form = Literal["each", "until", "steps"]
 """Each item goes to a function, which may say that it was the last; or one is taken after another.
@@ -44,10 +44,10 @@ Form = Literal["each", "until", "steps"]
 
 
 class NotInForm(Exception):
-    """Internal: a generator does not run in a form, for what stands on a line.
+    """Internal: a generator does not run in a form, for the syntax on a line.
 
-    what   -- what has no such form, with the line
-    remedy -- what to write
+    what   -- the syntax that has no such form
+    remedy -- the text that says how to write it
     """
 
     def __init__(self, line: int, what: str, remedy: str) -> None:
@@ -75,7 +75,7 @@ def in_form(node: ast.FunctionDef, form: Form) -> ast.FunctionDef:
     node = copy.deepcopy(node)
     first: Stmts = []
     last: Stmts = []
-    if form == "until":  # what is returned where a loop leaves, nobody reads
+    if form == "until":  # nobody reads the result of a generator that a loop leaves
         returns = [n for n in own_nodes(node.body) if isinstance(n, ast.Return)]
         if not always_jumps(node.body):
             last = [place(ast.Return(None), node.body[-1])] if returns else []
@@ -125,7 +125,7 @@ class _Former:
         return [place(ast.If(call, [leave], []), s)]
 
     def _each_of(self, s: ast.stmt, found: ast.YieldFrom) -> Stmts:
-        """Return `yield from` as a loop, and what becomes of its value."""
+        """Return `yield from` as a loop, and the statement with its value."""
         items, item = (f"_tj_{stem}{s.lineno}_{s.col_offset}" for stem in ("items", "from"))
         loop = ast.For(ast.Name(item, ast.Store()), load(items), self._give(load(item), s), [])
         value = hook("returned_by", load(items))
@@ -133,7 +133,7 @@ class _Former:
                 *self._with_value(s, value)]
 
     def _with_value(self, s: ast.stmt, value: ast.expr) -> Stmts:
-        """Return a statement with what its `yield` gives."""
+        """Return a statement with a value in the place of its `yield`; none for a bare `yield`."""
         if isinstance(s, ast.Expr):
             return []
         s.value = place(value, s)  # type: ignore[attr-defined]

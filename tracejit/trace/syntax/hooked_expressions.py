@@ -33,7 +33,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         self.free = fn.__code__.co_freevars
         self.scopes: list[set[str]] = []
         self.class_names: set[str] = set()
-        """What the class statement binds whose body is rewritten: no function in it sees these."""
+        """The names of the class whose body is rewritten: no function in it sees these."""
         self.unsure: set[str] = set()
         """The names that may be unset where they are read."""
         self.before: Stmts = []
@@ -189,7 +189,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         return place(hook(name, iterable, *plain, *functions), node)
 
     def _given_first(self, node: Any) -> ast.expr:
-        """Return the function of what a comprehension runs over first that evaluates the rest."""
+        """Return a comprehension as a function of its first iterable."""
         node.generators[0].iter = place(load(FIRST), node)
         return place(of_first(self._plain_comprehension(node)), node)
 
@@ -211,7 +211,7 @@ class ExpressionRewriter(ast.NodeTransformer):
     def _plain_comprehension(self, node: Any) -> Any:
         targets = {n.id for g in node.generators for n in ast.walk(g.target)
                    if isinstance(n, ast.Name)}
-        first = self.visit(node.generators[0].iter)  # its names are those around it
+        first = self.visit(node.generators[0].iter)  # its names are of the scope around
         self.scopes.append(targets)
         outer = self.unsure, self.class_names
         self.unsure, self.class_names = self.unsure - targets, set()
@@ -279,7 +279,7 @@ class _Truth(ast.expr):
 
 
 def tested(test: ast.expr) -> ast.expr:
-    """Return a condition of which `and` and `or` give no operand, but whether it is true."""
+    """Return a condition whose `and` and `or` give truths in the place of their operands."""
     if not isinstance(test, ast.BoolOp):
         return test
     values: list[ast.expr] = []

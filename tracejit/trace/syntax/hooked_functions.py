@@ -19,7 +19,7 @@ __all__ = ["FunctionRewriter", "REFUSED_SYNTAX", "strip_signature"]
 
 
 class FunctionRewriter(StatementRewriter):
-    """Rewrites one function and those nested in it."""
+    """Rewrites one function and the functions nested in it."""
 
     def function(self, node: ast.FunctionDef) -> None:
         """Rewrite a function's body in place."""
@@ -30,7 +30,7 @@ class FunctionRewriter(StatementRewriter):
         declared = {name for n in own_nodes(node.body) if isinstance(n, ast.Nonlocal)
                     for name in n.names}
         bound = stored_names(body)
-        unbound = local - bound  # what follows a jump is gone, and its names are local as before
+        unbound = local - bound  # code after a jump is gone, and its names are local as before
         unbound |= {n.target.id for n in own_nodes(body) if isinstance(n, ast.AnnAssign)
                     and isinstance(n.target, ast.Name)}
         local |= bound - declared
@@ -50,7 +50,7 @@ class FunctionRewriter(StatementRewriter):
             new = [place(unreachable, node), *new]
         owned = local & {name for f in own_nodes(node.body) if isinstance(f, SCOPES)
                          for n in ast.walk(f) if isinstance(n, ast.Nonlocal) for name in n.names}
-        if getattr(node, "tj_by_steps", False):  # a generator, whatever is left of its yields
+        if getattr(node, "tj_by_steps", False):  # a generator, even if no yield is left
             forms = ast.Tuple([load(f) for f in getattr(node, "tj_forms", ())], ast.Load())
             unreachable = ast.If(constant(False), [ast.Expr(ast.Yield(forms))], [])
             new = [place(unreachable, node), *new]

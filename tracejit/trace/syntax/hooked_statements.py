@@ -231,7 +231,7 @@ class StatementRewriter(ExpressionRewriter):
                                hook("unpack", value, count))]
         temporaries: list[ast.expr] = []
         after: Stmts = []
-        for t in target.elts:  # bound from left to right: an index may be among what is bound
+        for t in target.elts:  # bound from left to right: an index may be among the targets
             name = self.fresh_name("part")
             part: ast.expr = ast.Name(name, ast.Store())
             temporaries.append(ast.Starred(part, ast.Store()) if isinstance(t, ast.Starred)
@@ -284,7 +284,7 @@ def _stopping(s: ast.For) -> ast.expr:
 
 
 def _looks_at_frame(s: ast.stmt) -> bool:
-    """Return whether a statement has what only works in the function's own frame."""
+    """Return whether a statement has code that only works in the function's own frame."""
     return any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) or (
         isinstance(n, ast.Name) and n.id in ALL_NAMES)
         for n in own_nodes([s]))

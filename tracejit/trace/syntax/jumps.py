@@ -1,8 +1,8 @@
 """Syntax-tree pass 1: turn `return`, `break` and `continue` into flags and nesting.
 
-After it, every statement list runs to its end: what follows a conditional jump stands in the other
-branch, and loops have no `else` and name the flags that end them (`stop_flags`). So a branch on
-traced data can hold a `return` as well as any other statement.
+After it, every statement list runs to its end: statements after a conditional jump stand in the
+other branch, and loops have no `else` and name the flags that end them (`stop_flags`). So a branch
+on traced data can hold a `return` as well as any other statement.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class _JumpLowerer:
     def _jump(self, s: ast.stmt) -> Stmts:
         if isinstance(s, ast.Raise):
             return [s]
-        if isinstance(s, ast.Return) and hasattr(s, "tj_bare"):  # of a value that nobody reads
+        if isinstance(s, ast.Return) and hasattr(s, "tj_bare"):  # nobody reads its value
             return [place(assign(RETURNED, constant(True)), s)]
         if isinstance(s, ast.Return):
             value = s.value if s.value is not None else constant(None)
@@ -176,7 +176,7 @@ class _JumpLowerer:
             return self._loop(s)
         if isinstance(s, ast.Try) and s.orelse:
             flags = self._flags({j for t in s.body for j in _jumps(t)})
-            if flags:  # `else` is not for what jumps
+            if flags:  # a jump out of the body skips `else`
                 s.orelse = [place(ast.If(negation(flags), s.orelse, []), s.orelse[0])]
         if isinstance(s, (ast.With, ast.Try, ast.Match)):
             rewrite_lists(s, self.block)

@@ -1,4 +1,4 @@
-"""Syntax-tree pass 2: which names each branch and loop changes, and which of those matter after it.
+"""Syntax-tree pass 2: which names each branch and loop changes, and which changes matter later.
 
 Works on lowered statement lists (`tracejit.trace.syntax.jumps`). Names that a nested function or
 lambda reads count as read ever after, since it may be called at any time.
@@ -21,8 +21,8 @@ class Changes:
     """The names that a branch or loop changes.
 
     stored  -- the names that it binds
-    carried -- those whose value matters to what follows or, in a loop, to the next iteration
-    rebound -- those of them that are bound other than by `x += v`, which may only write to an array
+    carried -- the stored names whose value matters after it or, in a loop, to the next iteration
+    rebound -- the stored names that other statements bind than `x += v`, which may be a write
     written -- the names of arrays to which it writes: `x[i] = v`, `x += v`
     dead    -- the names that it reads or binds and that nothing reads after it
     """
@@ -40,9 +40,9 @@ class Changes:
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 EAGER = ("all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple")
-"""What reads a generator expression to its end at once."""
+"""The builtins that read a generator expression to its end at once."""
 ALL_NAMES = ("dir", "eval", "exec", "locals", "vars")
-"""What may read any name."""
+"""The builtins that may read any name."""
 
 
 def stored_names(nodes: Iterable[ast.AST], always: bool = False) -> set[str]:
@@ -76,7 +76,7 @@ def stored_names(nodes: Iterable[ast.AST], always: bool = False) -> set[str]:
 
 
 def _evaluated_parts(n: ast.AST) -> list[ast.AST]:
-    """Return the parts of a node that Python evaluates whatever the values of the others are."""
+    """Return the parts of a node that Python evaluates for any values of the others."""
     if isinstance(n, ast.BoolOp):
         return [n.values[0]]
     if isinstance(n, ast.Compare):
@@ -87,7 +87,7 @@ def _evaluated_parts(n: ast.AST) -> list[ast.AST]:
 
 
 def local_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
-    """Return a function's own names: parameters and what it binds, less globals and nonlocals."""
+    """Return a function's own names: parameters and bound names, less globals and nonlocals."""
     a = node.args
     names = {x.arg for x in (*a.posonlyargs, *a.args, *a.kwonlyargs)}
     names |= {x.arg for x in (a.vararg, a.kwarg) if x is not None}
@@ -264,7 +264,7 @@ def _always_bound(handlers: Sequence[ast.ExceptHandler]) -> set[str]:
 
 
 def _written(nodes: Sequence[ast.AST]) -> tuple[set[str], set[str]]:
-    """Return the names augmented as a whole, and those written to by element or slice."""
+    """Return the names augmented as a whole, and the names written to by element or slice."""
     augmented, written = set(), set()
     for n in own_nodes(nodes):
         if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):

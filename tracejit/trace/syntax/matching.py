@@ -1,6 +1,6 @@
 """Syntax-tree pass 0: turn `match` into `if`, where its patterns ask for values and classes alone.
 
-Then what a `match` decides on may be traced. Patterns of mappings, of attributes, and with stars
+Then the subject of a `match` may be traced. Patterns of mappings, of attributes, and with stars
 stay Python's own.
 
     match k % 3:                    subject = k % 3

@@ -16,9 +16,9 @@
                                          return result
 
 The body becomes blocks that end where control goes elsewhere, a call of the function itself among
-them. What is read after such a call is saved on a stack for each name. Where every call is the last
-thing that happens, there is a count in place of the stacks. The result is Python, which is
-rewritten and captured like users' code.
+them. A name that is read after such a call is saved on a stack of its own. Where every call is the
+last operation of its caller, there is a count in place of the stacks. The result is Python, which
+is rewritten and captured like users' code.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def make_loops(tree: ast.FunctionDef, places: frozenset[PlaceOfFunction],
                names: frozenset[str], file: str) -> None:
     """Make functions that call themselves loops, in place: this one or some in it.
 
-    names -- those by which this one knows itself
+    names -- the names by which this one knows itself
 
-    Raises `Refusal` for what there is no code for.
+    Raises `Refusal` for a function that has no such form.
     """
     rebound = frozenset(name for n in ast.walk(tree) if isinstance(n, ast.Nonlocal)
                         for name in n.names)
@@ -113,7 +113,7 @@ def names_of_itself(fn: FunctionType) -> frozenset[str]:
 
 
 def undecorated(x: object) -> object:
-    """Return the function of a static method, and that which `tracejit.jit` compiles."""
+    """Return the function of a static method, or of a `tracejit.jit`; other objects as they are."""
     if isinstance(x, staticmethod):
         return x.__func__
     if type(x).__module__.partition(".")[0] == "tracejit":

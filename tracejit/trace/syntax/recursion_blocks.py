@@ -69,7 +69,7 @@ class Blocks:
         return [*result, Goto(end)]
 
     def ended(self, s: ast.stmt, rest: Sequence[ast.stmt], end: int) -> Stmts:
-        """Return a statement that ends a block, and what comes after it."""
+        """Return the rest of a block, from a statement on that ends it."""
         if isinstance(s, OwnCall):
             return self.call(s, rest, end)
         if isinstance(s, (ast.Break, ast.Continue)):
@@ -215,7 +215,7 @@ class Blocks:
                    for s in nodes_of(self.blocks[label]))
 
     def inline_blocks(self) -> None:
-        """Put blocks into the one that goes on with them, if only one does."""
+        """Put a block into each block that goes on with it, if only one does or it just returns."""
         labels = self.ordered()
         gotos = [s.label for label in labels for s in nodes_of(self.blocks[label])
                  if isinstance(s, Goto)]

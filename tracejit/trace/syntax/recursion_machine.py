@@ -1,7 +1,7 @@
 """The blocks of a function that calls itself, as a loop: each iteration runs one of them.
 
-What is read after a call of itself is saved on a stack for each name; where every call is the last
-thing that happens, there is a count in place of the stacks.
+A name that is read after a call of itself is saved on a stack of its own; where every call is the
+last operation of its caller, there is a count in place of the stacks.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class LoopOfBlocks:
     """Makes the loop: `live` are the names whose content matters when a block begins.
 
     invariant -- the parameters that every call hands on as they are, and nothing binds
-    numbers   -- the number of each block; that of -1 is left at once, by the number of its caller
+    numbers   -- the number of each block; block -1 goes on at once with the block of its caller
     """
 
     def __init__(self, itself: SelfCalling, cut: Blocks) -> None:
@@ -46,7 +46,7 @@ class LoopOfBlocks:
         self.live = self.find_live()
 
     def loop(self) -> Stmts:
-        """Return the loop and what stands before and after it."""
+        """Return the loop, with the statements before and after it."""
         node = self.itself.node
         labels = self.cut.ordered()
         self.numbers = {label: k for k, label in enumerate(labels)}

@@ -17,8 +17,8 @@ SAVED, TEMPORARY = "_tj_r_saved_", "_tj_r_t"
 class OwnCall(ast.stmt):
     """`target = f(...)`, a call of the function itself, in a statement of its own.
 
-    bound  -- parameters with what they are bound to, in the order of evaluation
-    resume -- the block that goes on afterwards; None: the result is the caller's, too
+    names, values -- parameters and the expressions bound to them, in the order of evaluation
+    resume        -- the block that goes on afterwards; None: the result is the caller's, too
     """
 
     _fields = ("callee", "values")
@@ -42,7 +42,7 @@ class Fork(ast.stmt):
 
 
 class Forgotten(ast.stmt):
-    """Before it, a name has nothing that matters."""
+    """Before it, the content of a name does not matter."""
 
     _fields = ()
 
@@ -62,7 +62,7 @@ class Goto(ast.stmt):
 
 
 def nodes_of(stmts: Stmts) -> Iterator[ast.stmt]:
-    """Yield the statements of a block, those in its branches included."""
+    """Yield the statements of a block, with the statements in its branches."""
     for s in stmts:
         yield s
         if isinstance(s, Fork):

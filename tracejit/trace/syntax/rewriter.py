@@ -31,7 +31,7 @@ from tracejit.trace.syntax.syntax import HOOKS, Stmts, load, place
 __all__ = ["rewrite_function"]
 
 _CODES: dict[tuple[object, ...], CodeType | None] = {}
-"""What has been rewritten, by file and code: codes are equal where functions of two files are."""
+"""The rewritten codes, by file and code: functions of two files may have equal codes."""
 
 
 def rewrite_function(fn: FunctionType, hooks: object, form: Form = "steps",

@@ -82,7 +82,7 @@ def rewrite_lists(s: ast.stmt, rewrite: Callable[[Stmts], Stmts]) -> None:
 
 
 def own_nodes(body: Sequence[ast.AST]) -> Iterable[ast.AST]:
-    """Yield the nodes of a scope, not those of scopes nested in it."""
+    """Yield the nodes of a scope, but not the nodes in scopes nested in it."""
     pending = list(body)
     while pending:
         n = pending.pop()
