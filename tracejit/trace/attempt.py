@@ -94,10 +94,10 @@ class Capture:
     assigned   -- paths to the variables that it assigns to, with the number of the output
     written    -- leaves of the arguments that the function writes to, with the number of the output
     pins       -- sizes and ints that were fixed, with their numbers
-    facts      -- what is so of the memory of the graph's inputs
+    facts      -- the facts about the memory of the graph's inputs
     returned   -- leaves of the result that are arguments, or earlier leaves, as objects
     united     -- inputs that are one array with an earlier one, which stands for both
-    unseen     -- what ran or was read that no guard sees
+    unseen     -- the names of calls and reads that no guard sees
     """
 
     graph: Graph
@@ -119,7 +119,7 @@ class Capture:
     returned: tuple[Returned, ...] = ()
 
     def for_graph(self, graph: Graph) -> Capture:
-        """Return the capture with what it asks of int arguments asked of a copy of its graph."""
+        """Return the capture with its guards and checks of sizes on a copy of its graph."""
         env: Env = dict(zip(self.graph.inputs, graph.inputs, strict=False))
         guards = [replace(g, dim=copy_dim(g.dim, env)) for g in self.size_guards]
         checks = [(copy_dim(a, env), copy_dim(b, env)) for a, b in self.checks]
@@ -174,7 +174,7 @@ class CaptureAttempt:
 
     def _results(self, fn: Callable[..., object], args: tuple[object, ...],
                  kwargs: dict[str, object]) -> tuple[list[Any], Structure]:
-        """Return the leaves of what the function returns, and how they make it up."""
+        """Return the leaves of the function's result, and their structure."""
         trace = self.trace
         try:
             result = the_one(call_function(fn, args, kwargs),
@@ -193,7 +193,7 @@ class CaptureAttempt:
             need.pin = (self.origin[need.value], trace.actual[need.value])
             need.siblings = self._siblings(*need.pin[0])
             raise
-        except BranchRaised:  # each branch raises: what the call would return never matters
+        except BranchRaised:  # each branch raises: the result of the call never matters
             leaves, structure = flatten(None if self.writes_back else 0.0)
             leaves = [returned(x, of_any_kind=True) for x in leaves]
         except TooDeep:
@@ -274,7 +274,7 @@ class CaptureAttempt:
 
     def _input(self, spec: ArgSpec, content: Any, key: object, name: str,
                inputs: list[Value]) -> Any:
-        """Make an input of the graph and return what stands for it."""
+        """Make an input of the graph; return its tracer, generator or fixed number."""
         name = value_name(name)
         assert spec.dtype is not None
         if spec.kind != "array":
@@ -323,7 +323,7 @@ class CaptureAttempt:
         return v.dim
 
     def _named_in_order(self, block: Block, sizes: list[Value]) -> tuple[Value, ...]:
-        """Return the sizes in the order in which they are met, those without a name named so."""
+        """Return the sizes in the order in which they are met; name the sizes without a name so."""
         met = dict.fromkeys(v for x in block.inputs for d in x.aval.shape for v in dim_values(d))
         order = [v for v in met if v in sizes] + [v for v in sizes if v not in met]
         self.named = {name: v for name, v in self.named.items() if v not in self.unnamed}
@@ -347,7 +347,7 @@ class CaptureAttempt:
         except Refusal as e:
             raise Refusal(f"{describe_line(find_site())}: {e}") from None
         if isinstance(path.root, Holder) and path.root.content is content and spec.ndim:
-            # it is this array forever: what is 1 is known
+            # it is this array forever: sizes of 1 are known
             spec = replace(spec, sizes=tuple(1 if d == 1 else None for d in content.shape))
         tracer = self._input(spec, content, ("captured", path.key), name, self.captured_inputs)
         if spec.kind == "array":

@@ -68,7 +68,7 @@ def _learn_of_refusal(found: Findings, e: Refusal, trace: Trace) -> None:
     if found.pools_for_loops:
         found.make_objects_one_by_one()
         return
-    if found.run_lists:  # what loops may do to a list in a run is less than what Python may
+    if found.run_lists:  # loops may do less to a list in a run than Python may
         found.make_item_by_item()
         return
     if used - found.keyed_by_data and not isinstance(e, StandInRefused):
@@ -85,7 +85,7 @@ def _learn_of_refusal(found: Findings, e: Refusal, trace: Trace) -> None:
         found.refused = found.refused or e
     elif trace.undecided and not found.decides_layouts:
         found.decides_layouts = True
-    elif found.functions_as_loops:  # it may end before long by what the capture knows
+    elif found.functions_as_loops:  # it may end before long, by values that the capture knows
         found.no_loop = _of_recursion(e)
         found.functions_as_loops = set()
         found.forget_numbers()
@@ -95,12 +95,12 @@ def _learn_of_refusal(found: Findings, e: Refusal, trace: Trace) -> None:
 
 
 def _sites_for_pools(found: Findings, trace: Trace) -> set[Any]:
-    """Return where lists are made that may have to be references: those that get longer, or all."""
+    """Return the places of lists that may have to be references: lengthened lists, or all."""
     return trace.nested - found.pooled.keys() or {*trace.put_lists.values()} - found.pooled.keys()
 
 
 def _of_recursion(e: Refusal) -> Refusal:
-    """Return the refusal of what a recursion on data does, of which it may know nothing."""
+    """Return a refusal; one about lists by data says that a recursion keeps such lists."""
     if "length data decides" in str(e):
         e.args = (str(e) + _IN_RECURSION,)
     return e
