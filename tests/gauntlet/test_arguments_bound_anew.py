@@ -1,4 +1,4 @@
-"""Arguments whose names are bound anew in loops: the caller's arrays hold what NumPy leaves."""
+"""Arguments whose names are bound anew in loops: the caller's arrays end as NumPy leaves them."""
 
 from __future__ import annotations
 

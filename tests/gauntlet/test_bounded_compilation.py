@@ -1,4 +1,4 @@
-"""Compilations end: code grows with the equations, and a long compilation says what takes long."""
+"""Compilations end: code grows with the equations, and a long compilation names its slow step."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_source_grows_with_the_steps_of_shallow_water(tmp_path: Path) -> None:
 @pytest.mark.parametrize("step", ["x = np.sin(x) * 1.1 + a[1]", "x = np.sin(x) * a[1]"])
 def test_what_statements_read_is_found_once_for_each(
         step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each statement is compared with those before it, so it must not be looked through again."""
+    """Each statement is compared with earlier ones, so it must not be looked through again."""
     asked = 0
     find = Statement._find_accesses
 

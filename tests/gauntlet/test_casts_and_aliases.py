@@ -90,7 +90,7 @@ DTYPES = ["int64", "int32", "int8", "uint8", "uint64"]
 
 
 def outcome(function: Callable[..., Any], *args: Any) -> Any:
-    """Return what a call gives, or the kind of its error."""
+    """Return a call's result, or the kind of its error."""
     copies = [x.copy() if isinstance(x, np.ndarray) else x for x in args]
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -1,7 +1,7 @@
 """Things of which data decides which they are: None or a tuple, functions, objects, strings.
 
-Programs are generated of alternatives, of the place that holds them and of what is done with them;
-Python and central differences say what is right.
+Programs are generated of alternatives, of the place that holds them and of their uses; Python and
+central differences are the oracles.
 """
 
 from __future__ import annotations
@@ -330,7 +330,7 @@ def best_array(p: Any) -> Any:
 
 
 class Asked:
-    """What notes how often it was asked whether it is true, or equal to something."""
+    """An object that counts how often its truth or its equality was asked."""
 
     def __init__(self) -> None:
         self.count = 0.0
@@ -565,7 +565,7 @@ class HasDefault:
 
 
 def test_none_of_a_class_is_a_guard(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An attribute that is None in the class is there, whatever an object sets."""
+    """An attribute that is None in the class is there, even if an object sets its own."""
     def f(x):
         a, b = HasDefault(x[0]), HasDefault(x[1])
         a.own = x[1]

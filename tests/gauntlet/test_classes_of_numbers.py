@@ -95,7 +95,7 @@ def test_classes_of_numbers_are_indices_sizes_and_keys() -> None:
 
 @pytest.mark.parametrize("number", [OwnInt(3), OwnFloat(3.0)], ids=repr)
 def test_pythons_rule_says_whose_operator_is_asked_first(number: Any) -> None:
-    """A float takes an int of whatever class, an int takes no float; a subclass goes first."""
+    """A float takes an int of any class, an int takes no float; a subclass goes first."""
     functions = (lambda x: x + number, lambda x: 2.0 * number * x, lambda x: x * number,
                  lambda x: x > number, lambda x: x & number, lambda x: sum([number, number]) * x)
     for f in functions:

@@ -1,4 +1,4 @@
-"""What a clock said passes for its number, may be shown, and is never part of a result."""
+"""A clock's reading passes for its number, may be shown, and is never part of a result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def is_float(k):
 
 
 def program(body: str) -> Callable[[float], Any]:
-    """Return a function of x in which `k` is what a clock said."""
+    """Return a function of x in which `k` is a clock's reading."""
     text = NAMES + "def f(x):\n    k = time.perf_counter()\n" + "".join(
         f"    {line}\n" for line in body.splitlines())
     file = f"<clock {body!r}>"

@@ -1,4 +1,4 @@
-"""What users can call, given to code that keeps it or calls it back: the same thing, never stale.
+"""Users' callables, given to code that keeps them or calls them back: the same, never stale.
 
 Each way to call something back is crossed with each kind of thing that can be called, and each
 reads a global that changes between calls. Python is the oracle: of values, of which object a

@@ -1,7 +1,7 @@
-"""Users' code that Python or a library runs by itself: what it reads is never stale.
+"""Users' code that Python or a library runs by itself: its reads are never stale.
 
 Each row is a program, the text of a module, in which such code reads the global T; calls before and
-after T is changed, or what the row says, have to give what Python gives.
+after a change of T, or the row's own change, have to give Python's results.
 """
 
 from __future__ import annotations

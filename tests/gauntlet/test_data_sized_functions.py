@@ -1,4 +1,4 @@
-"""NumPy's functions whose results are as long as data says: what they give, and their gradients."""
+"""NumPy's functions whose results are as long as data says: their values, and their gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs from Python or NumPy on purpose: the rows of docs/numerics.md, one test each."""
+"""Departures from Python or NumPy on purpose: the rows of docs/numerics.md, one test each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names in emitted code: whatever users call things, programs are the same, and text is no code."""
+"""Names in emitted code: users' names change no program, and a text never becomes code."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def test_kernels_for_a_device_bind_no_name_that_is_taken(name: str) -> None:
 
 
 def run_source(source: str) -> None:
-    """Define what emitted source does: a text in it that were code would run."""
+    """Run emitted source at module level: a text in it that were code would run."""
     require_clean(source)
     exec(compile(source, "<emitted>", "exec"), {})
 

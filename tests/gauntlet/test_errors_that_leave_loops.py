@@ -1,4 +1,4 @@
-"""Errors of Python's that leave loops: what the loop did before is there in the handler."""
+"""Errors of Python's that leave loops: the handler sees the loop's earlier changes."""
 
 from __future__ import annotations
 

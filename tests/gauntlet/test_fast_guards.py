@@ -1,4 +1,4 @@
-"""What the fast entry compares: it finds each kind of state changed, and needs no Python."""
+"""The guards of the fast entry: it finds each kind of state changed, and needs no Python."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def test_a_change_is_seen_by_the_fast_entry(kind: str, tmp_path: Path) -> None:
 @pytest.mark.skipif(not layout.has_dict_versions(), reason="dicts have no versions")
 @pytest.mark.parametrize("kind", sorted(KINDS.keys() - SLOW))
 def test_a_call_needs_no_python(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither at first, nor after what was guarded is replaced by what is equal."""
+    """Neither at first, nor after a guarded object is replaced by an equal one."""
     module = load(f"{HEAD}def f(x):\n    return x * ({KINDS[kind][0]})\n", tmp_path,
                   f"fast_{next(_NUMBERS)}")
     g = tracejit.jit(module.f)
@@ -242,7 +242,7 @@ HELD = {
 
 @pytest.mark.parametrize("kind", HELD)
 def test_what_is_gone_leaves_its_address_to_others(kind: str, tmp_path: Path) -> None:
-    """A thing that is equal to what was guarded is let go of; the next one gets its memory."""
+    """An object equal to the guarded one is let go of; the next object gets its memory."""
     statement, change = HELD[kind]
     module = load(f"{HEAD}def f(x):\n    {statement}\n    return x\n", tmp_path,
                   f"fast_{next(_NUMBERS)}")
@@ -281,7 +281,7 @@ def test_what_a_kernel_reads_outlives_its_run(tmp_path: Path) -> None:
 
 def test_other_threads_may_run_while_python_reads(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the entry has looked at before is looked at once more: the array there may be gone."""
+    """An array that the entry has looked at is looked at once more: it may be gone by then."""
     module: Any = load(f"{HEAD}W = np.ones(4000)\ndef f(x):\n    return (W * x).sum() * asked.f\n",
                        tmp_path, f"fast_{next(_NUMBERS)}")
     g, read, numbers = tracejit.jit(module.f), paths.Path.read, itertools.count(2)

@@ -1,4 +1,4 @@
-"""Forks and signals at any moment: no child hangs, and what a signal handler raises gets out."""
+"""Forks and signals at any moment: no child hangs, and a signal handler's error gets out."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_a_child_forked_while_a_lock_is_held_calls_and_compiles_or_says_what_to_
 
 
 def test_every_lock_of_a_module_is_known_to_forks() -> None:
-    """What is made at the top of a module, or held by an object that is; of devices, none forks."""
+    """Locks made at the top of a module, or held by an object made there; devices do not fork."""
     from tracejit.program.forks import _LOCKS
 
     known = {(module, path.split(".")[0]) for module, path in _LOCKS}

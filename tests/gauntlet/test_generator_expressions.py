@@ -21,7 +21,7 @@ def noted(log: list[Any], v: Any) -> Any:
 
 
 def outcome(f: Callable[[Any], Any], x: Any) -> Any:
-    """Return what a function gives, a refusal, or the class of another error."""
+    """Return a function's result, a refusal, or the class of another error."""
     try:
         return f(x)
     except tracejit.Refusal as e:

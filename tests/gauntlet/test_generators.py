@@ -87,7 +87,7 @@ def programs_of(captured: Any) -> int:
 
 
 def require_one_stream(fn: Callable[..., Any], captured: Any, rng: Any, *args: Any) -> None:
-    """Require of a call what Python gives, and the state that Python leaves."""
+    """Assert that a call gives Python's result, and leaves the generator in Python's state."""
     other = copy.deepcopy(rng)
     found, expected = captured(rng, *args), fn(other, *args)
     assert same_bits(found, expected)

@@ -1,8 +1,8 @@
 """Generator functions of users': loops, builtins and other generators take their items.
 
-Programs are generated of what a generator does and of what takes its items; generator and program
+Programs are generated of a generator's body and of a consumer of its items; generator and program
 change one array by turns, so that the order of all that happens shows in the result. Python and
-central differences say what is right.
+central differences are the oracles.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Texts that users give are what they are: options have two values, paths are no flags."""
+"""Texts that users give are taken literally: options have two values, paths are no flags."""
 
 from __future__ import annotations
 

@@ -555,7 +555,7 @@ def test_a_loop_over_what_nothing_was_put_into_has_no_iteration() -> None:
 
 
 class Sparse(dict):
-    """A dict of what has not been set as well."""
+    """A dict in which a missing key has the value 0."""
 
     def __missing__(self, key: object) -> float:
         return 0.0

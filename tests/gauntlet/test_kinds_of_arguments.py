@@ -1,6 +1,6 @@
 """Every captured function, with each of its keywords, on arrays of other dtypes than float64.
 
-The calls are those of `tests/capture/test_keywords.py`; results have NumPy's and SciPy's dtypes.
+The calls are from `tests/capture/test_keywords.py`; results have NumPy's and SciPy's dtypes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an item of a list is, Python decides: an int stays an int beside floats that went in.
+"""The kind of a list's item is Python's: an int stays an int beside floats that went in.
 
 A program makes a list, puts numbers of another kind in it, and looks at items in ways that tell
 ints, floats, bools and NumPy's numbers apart. It is Python's to the type, or refused.
@@ -277,7 +277,7 @@ def _same(found: Any, wanted: Any) -> bool:
 
 
 def check(fn: Callable[..., Any], *args: Any) -> None:
-    """Assert that a captured program gives what Python gives, types included, or refuses it."""
+    """Assert that a captured program gives Python's result, types included, or is refused."""
     wanted = _outcome(fn, *args)
     with tracejit.config(disable_jit=True):
         found = _outcome(tracejit.jit(fn), *args)

@@ -1,4 +1,4 @@
-"""Edges of library functions: where SciPy raises or is NaN, and what may be written to."""
+"""Edges of library functions: where SciPy raises or is NaN, and which results are writable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A library's function is known by what it is, not by its name; so are transforms of it."""
+"""A library's function is known by its identity, not by its name; so are transforms of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Python makes or lets go of by itself: defaults of dicts, weak references, partials."""
+"""Objects that Python makes or drops by itself: defaults of dicts, weak references, partials."""
 
 from __future__ import annotations
 

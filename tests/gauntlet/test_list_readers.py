@@ -1,4 +1,4 @@
-"""Whatever takes a list is given one of as many items as a size says, and does what it did."""
+"""Functions that take a list treat one with as many items as a size says like any other."""
 
 from __future__ import annotations
 

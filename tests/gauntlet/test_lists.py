@@ -1,6 +1,6 @@
 """Lists are lists: every way of making one, every use of one, each kind of items, against Python.
 
-A use is a function of a list; it returns what Python would tell of the list afterwards. Programs
+A use is a function of a list; it returns the list's items and facts afterwards. Programs
 run in the interpreter; a refusal that names the user's line is right, another value is not.
 """
 
@@ -36,7 +36,7 @@ def is_same(a: Any, b: Any) -> bool:
 
 
 def check(fn: Callable[..., Any], *args: Any, may_refuse: bool = True) -> None:
-    """Assert that a captured program gives and raises what Python does."""
+    """Assert that a captured program has Python's result or error."""
     expected = outcome(fn, *args)
     with tracejit.config(disable_jit=True):
         actual = outcome(tracejit.jit(fn), *args)

@@ -1,8 +1,8 @@
 """Lists whose items are lists that are written to, while data decides how many there are.
 
-Each program is one of a table: what the list begins with, how it gets longer, how its items are
-written to, what is read of them, by which loop. Python itself is the oracle, for gradients central
-differences.
+Each program is one of a table: the list's first items, how it gets longer, how its items are
+written to, which of them are read, by which loop. Python itself is the oracle, for gradients
+central differences.
 """
 
 from __future__ import annotations

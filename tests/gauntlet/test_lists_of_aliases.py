@@ -1,6 +1,6 @@
 """Lists that hold an array which has another name, get longer in a loop, and the array changes.
 
-Each program is one of a table: what the list begins with, how it gets longer, how the array is
+Each program is one of a table: the list's first items, how it gets longer, how the array is
 written to, where the list is read, which of the two comes first. Python itself is the oracle.
 """
 

@@ -1,7 +1,7 @@
 """Names that hold one list of arrays after another, as long as data says, and arrays with names.
 
-Each program is one of a table: what the list begins with, what an iteration binds its name to, what
-goes into it, how an array is written to, what is read. Python itself is the oracle.
+Each program is one of a table: the list's first items, the list that an iteration binds its name
+to, the items that it appends, the write to an array, the read. Python itself is the oracle.
 """
 
 from __future__ import annotations

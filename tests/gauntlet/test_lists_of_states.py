@@ -1,7 +1,7 @@
 """States that a loop changes in place and keeps copies of: loops of the graph, or right anyway.
 
-Each generated program is one of a table: what holds the state, how an iteration changes it, what it
-puts into a list, what it leaves where. Python itself is the oracle.
+Each generated program is one of a table: the holder of the state, how an iteration changes it, the
+copy that goes into a list, the names it leaves. Python itself is the oracle.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def text_program(text: str, file: str) -> Any:
 
 
 def outcome(f: Any, x: Any) -> Any:
-    """Return what a function gives, a refusal, or the class of another error."""
+    """Return a function's result, a refusal, or the class of another error."""
     try:
         return f(x)
     except tracejit.Refusal as e:

@@ -1,4 +1,4 @@
-"""What Python's operators, slices, methods and functions make is new, and captured code changes it.
+"""Results of Python's operators, slices, methods and functions are new, and may be changed.
 
 A container that a region of a program makes is the region's own: in a loop it is not carried, in a
 branch it may grow, and a function that is differentiated within another may change it.

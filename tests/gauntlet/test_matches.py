@@ -1,4 +1,4 @@
-"""`match` decides as Python does, on traced subjects too; what it cannot ask is refused."""
+"""`match` decides as Python does, on traced subjects too; a question it cannot ask is refused."""
 
 from __future__ import annotations
 

@@ -208,7 +208,7 @@ print("collected")
 
 
 def test_entries_are_collected_in_any_order(tmp_path: Path) -> None:
-    """A function asks its flags what else it has to free, which had been freed before it."""
+    """A function reads its flags to free its parts, and they had been freed before it."""
     (tmp_path / "collected.py").write_text(COLLECTED)
     done = subprocess.run([sys.executable, "collected.py"], capture_output=True, text=True,
                           timeout=300, check=False, cwd=tmp_path,

@@ -1,4 +1,4 @@
-"""Arguments in every layout: what is made of them is a view or a copy as in NumPy, or refused."""
+"""Arguments in every layout: a result is a view or a copy as in NumPy, or is refused."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ TEXT = """def f(a, c):
 
 
 def function(made: str, flat: str, write: str) -> Callable[..., Any]:
-    """Return the program of a base, what is made of it and a write."""
+    """Return a program of three parts: a base array, an array made of it, and a write."""
     source = TEXT.format(made=made, flat=flat, write=write)
     file = f"<layouts {made} {flat} {write}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)

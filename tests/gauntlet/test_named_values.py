@@ -1,7 +1,7 @@
 """Values that users can name are theirs: equal ones are not one for gradients, tapes and stops.
 
-Random programs, a third of whose statements say again what another one has said, are differentiated
-by what their names stand for. `gradients` within `jit` is compared with differences of the program
+Random programs, a third of whose statements repeat another statement, are differentiated
+by the values of their names. `gradients` within `jit` is compared with differences of the program
 in plain NumPy, in which the statement of that name gives a little more; a tape within `jit` with
 the same tape outside.
 """
@@ -69,7 +69,7 @@ def compiled(lines: Sequence[str], name: str) -> Callable[..., Any]:
 
 def run(program: Sequence[tuple[str, str]], moved: str, by: np.ndarray | float,
         frozen: dict[str, Any]) -> Any:
-    """Return y where the statement of one name gives a little more, and others what they gave."""
+    """Return all values where one name's statement gives `by` more and frozen names keep theirs."""
     scope: dict[str, Any] = {"np": np}
     for name, text in (("a", "A"), ("b", "B"), *program):
         value = eval(text, {"A": A.copy(), "B": B.copy(), **scope})

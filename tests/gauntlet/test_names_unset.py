@@ -1,7 +1,7 @@
 """Names that are read before they are set: the errors of captured programs are Python's own.
 
 Rewritten code takes the bodies of loops and branches for functions of their own, in which a local
-name of the user's is a free one. Each way to read a name is crossed with what is around the read,
+name of the user's is a free one. Each way to read a name is crossed with the statements around it,
 and with where the name belongs: to the function, to one around it, to the module.
 """
 
@@ -142,7 +142,7 @@ def test_a_name_that_unreached_code_binds_is_local(jump: str, tmp_path: Path) ->
 
 
 def require_as_python(f: Any, compiled: Any, a: float, n: int, what: str) -> None:
-    """Assert that a program gives what Python gives, or raises what it raises, or is refused."""
+    """Assert that a program has Python's result or error, or is refused."""
     expected = outcome(f, a, n)
     with tracejit.config(disable_jit=True):
         found = outcome(compiled, a, n)

@@ -182,7 +182,7 @@ NESTED: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 
 
 def check(name: str, how: str) -> None:
-    """Assert that a nested derivative is that of the loss."""
+    """Assert that a nested derivative agrees with the loss's derivative."""
     f, args = LOSSES[name]
     nested, oracle = NESTED[how]
     assert_close(np.asarray(nested(f, args)), np.asarray(oracle(f, args)), 2e-6, f"{how} of {name}")

@@ -1,4 +1,4 @@
-"""Every program of the gallery under nested transforms: the derivatives are those taken alone.
+"""Every program of the gallery under nested transforms: derivatives are the same as taken alone.
 
 Also with the operands of its sums and products exchanged, whose sizes are met in another order.
 """
@@ -47,7 +47,7 @@ def _copied(args: Any) -> Any:
 
 
 def _moved(program: Program, args: Any, directions: Any, t: float) -> Any:
-    """Return the arguments moved along directions of those that are differentiated by."""
+    """Return the arguments, the differentiated ones moved along directions."""
     moved = list(args)
     for k, direction in zip(program.argnums, directions, strict=True):
         leaves, structure = flatten(args[k])
@@ -144,7 +144,7 @@ TRANSFORMS = {"jit(grad)": jit_of_grad, "vmap(grad)": vmap_of_grad, "hvp": hessi
               "grad(grad @ v)": reverse_over_reverse}
 
 def check(program: Program, how: str, exchange: bool = False, size: int = 0) -> None:
-    """Assert that nested derivatives of a program are those taken alone."""
+    """Assert that nested derivatives of a program are the same as taken alone."""
     args = program.arguments(program.sizes[size])
     function = exchanged(program) if exchange else program.function
     actual, expected, tolerance = TRANSFORMS[how](program, function, args)

@@ -55,7 +55,7 @@ def quiet(fn: Callable[..., Any], *args: Any) -> Any:
 
 
 def difference(found: Any, expected: Any) -> str | None:
-    """Return in what two results differ; what NumPy computes in float16 is refused."""
+    """Return how two results differ, or None; a refusal of float16 is no difference."""
     if isinstance(found, tracejit.Refusal) and "float16" in str(found):
         return None
     if isinstance(found, Exception) or isinstance(expected, Exception):

@@ -1,4 +1,4 @@
-"""What Python and NumPy do of one number, of each of their kinds: types, values, errors.
+"""Operations of Python and NumPy on one number, of each of its kinds: types, values, errors.
 
 Functions of `math`, builtins, attributes, formats, conversions and questions are asked of ints,
 floats, bools, complex numbers, NumPy's scalars, and arrays of no and of one axis.

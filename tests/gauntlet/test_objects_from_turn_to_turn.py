@@ -2,7 +2,7 @@
 
 `state = State(...)` in a loop, `best = candidate` in a branch, `events.append(Event(t, y))` as data
 decides. Python's own run of a program is the oracle of its value, central differences of its
-gradient. What Python tells by identity, or by a change of what a list holds, is right or refused.
+gradient. A test of identity, or a write to an object in a list, is right or refused.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Operators on two numbers of every two kinds: type, value and error are Python's and NumPy's.
 
 `1j * np.float64(2)` is Python's complex number, for `np.float64` is a kind of `float` and Python's
-`complex` has a method for those; `np.float64(2) * 1j` is NumPy's. Each then divides by zero in its
+`complex` has a method for floats; `np.float64(2) * 1j` is NumPy's. Each then divides by zero in its
 own way.
 """
 

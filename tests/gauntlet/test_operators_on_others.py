@@ -1,4 +1,4 @@
-"""Operators between a number and a thing that is none: what Python raises, in Python's words."""
+"""Operators between a number and a thing that is none: Python's errors, in Python's words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NUMBERS = {"float": 1.5, "int": 3, "bool": True, "float64": np.float64(1.5),
 
 
 def outcome(call: Any) -> Any:
-    """Return a result as lists, or the kind and text of what was raised."""
+    """Return a result as lists, or the kind and text of its error."""
     try:
         return np.asarray(call()).tolist()
     except tracejit.Refusal:

@@ -1,7 +1,7 @@
 """`out=`, `where=`, `dtype=`, `casting=` and the like of all ufuncs and folds: NumPy's, or refused.
 
-Each form is called as it is and within `jit`; value, dtype, shape, the class of an error, what was
-written to the arguments, and whether the result is the array that was given, are compared.
+Each form is called as it is and within `jit`; value, dtype, shape, the class of an error, the
+arguments afterwards, and whether the result is the array that was given, are compared.
 """
 
 from __future__ import annotations

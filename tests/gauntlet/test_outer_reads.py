@@ -1,8 +1,8 @@
-"""What code that is not captured reads from outside: never stale, by whichever way it is read.
+"""Outer state that uncaptured code reads: never stale, by whichever way it is read.
 
 Each case is an expression, and a place of code that Python or a library runs by itself while the
-function around it is captured. The calls before and after the world has changed give what Python
-gives.
+function around it is captured. The calls before and after the state has changed give Python's
+results.
 """
 
 from __future__ import annotations

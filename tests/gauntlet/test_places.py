@@ -1,6 +1,6 @@
-"""What a program sets is one place, by whichever name, key or class it is reached.
+"""A place that a program sets is one, by whichever name, key or class it is reached.
 
-An attribute is also an item of `__dict__`; what an object does not have of its own its class has;
+An attribute is also an item of `__dict__`; an attribute that an object lacks is its class's;
 and code of classes that runs where attributes are set runs as often as in Python.
 """
 
@@ -28,14 +28,14 @@ class Defaults:
 
 
 class Doubling:
-    """Doubles what its attributes are set to."""
+    """An object that keeps twice the value that an attribute is set to."""
 
     def __setattr__(self, name: str, content: Any) -> None:
         object.__setattr__(self, name, content * 2.0)
 
 
 class DoublingSlots:
-    """Doubles what its slots are set to, and never lets go of one."""
+    """An object that keeps twice the value that a slot is set to, and never lets go of one."""
 
     __slots__ = ("v",)
 
@@ -58,7 +58,7 @@ class Counting:
 
 
 class Half:
-    """A descriptor that keeps half of what it is set to."""
+    """A descriptor that keeps half of the value that it is set to."""
 
     def __get__(self, owner: Any, kind: Any) -> Any:
         return owner.kept

@@ -1,4 +1,4 @@
-"""Plain Python around the mathematics: a captured program gives what Python gives, or is refused.
+"""Plain Python around the mathematics: a captured program has Python's result, or is refused.
 
 Each case is called by the interpreter of Python and under `jit`; results agree in type, dtype,
 shape and elements, and an error is of the type that Python raises. A refusal names a line here.

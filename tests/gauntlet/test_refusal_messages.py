@@ -1,6 +1,6 @@
-"""What is refused names the function that the user wrote, the user's line, and a remedy.
+"""A refusal names the function that the user wrote, the user's line, and a remedy.
 
-And what is no refusal, but an error inside of tracejit, says whose fault it is.
+And an error inside of tracejit, which is no refusal, says whose fault it is.
 """
 
 from __future__ import annotations

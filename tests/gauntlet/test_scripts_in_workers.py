@@ -131,7 +131,7 @@ def test_another_script_of_equal_names_is_another_one(project: Project, what: st
     "loss.__wrapped__.__globals__['TABLE'][1]['a'] = 9.0",
     "loss.__wrapped__.__globals__['range'] = lambda n: [0]"])
 def test_a_change_in_a_worker_is_seen(project: Project, change: str) -> None:
-    """The names are those of the function, and not those of the worker's own script."""
+    """The names are the function's, and not the worker's own script's."""
     project.pickled()
     *stored, _ = project.worker()
     *found, _ = project.worker(change)

@@ -1,4 +1,4 @@
-"""Arrays of which data decides how long they are: NumPy itself says what is right."""
+"""Arrays of which data decides how long they are: NumPy itself is the oracle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ A = np.arange(12.0).reshape(3, 4) * 0.37 - 1.0
 
 
 def later_write(x: Any) -> Any:
-    """A selection is a copy: what is written to x afterwards is no part of it."""
+    """A selection is a copy: a later write to x does not change it."""
     x = x.copy()
     y = x[x > 0.2]
     x[1] = 9.0
@@ -81,7 +81,7 @@ def joined(x: Any) -> Any:
 
 
 def root_of_nothing(x: Any) -> Any:
-    """What a mask leaves out has an infinite derivative, which is multiplied by nothing."""
+    """An element that a mask leaves out has an infinite derivative, which is never multiplied."""
     root = np.sqrt(np.maximum(x, 0.0))
     kept = root[x > 0.0]
     return kept @ kept[::-1]

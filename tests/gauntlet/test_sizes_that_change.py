@@ -1,7 +1,7 @@
-"""Arrays whose size changes from iteration to iteration: what NumPy gives, or a refusal.
+"""Arrays whose size changes from iteration to iteration: NumPy's result, or a refusal.
 
-Programs are generated: a way to change the size, a loop, and what else has the array. The oracles
-are the function itself and central differences.
+Programs are generated: a way to change the size, a loop, and other holders of the array. The
+oracles are the function itself and central differences.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def function_of(text: str) -> Any:
 
 
 def outcome(f: Any, x: np.ndarray, n: int) -> Any:
-    """Return what a call gives, or the type of what it raises."""
+    """Return a call's result, or the type of its error."""
     try:
         return f(x.copy(), n)
     except (ValueError, IndexError) as e:

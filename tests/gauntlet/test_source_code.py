@@ -61,18 +61,18 @@ Make = Callable[[str], Source]
 
 @pytest.fixture
 def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
-    """Return what writes and imports a module of a text."""
+    """Return a function that writes a text as a module and imports it."""
     return lambda text: Source(tmp_path, text, monkeypatch)
 
 
 def slope(f: Callable[..., Any], x: float = X) -> float:
-    """Return the central difference of what Python runs."""
+    """Return the central difference of a function as Python runs it."""
     h = 1e-6
     return float((f(x + h) - f(x - h)) / (2.0 * h))
 
 
 def right_or_refused(f: Callable[..., Any], file: Path | str | None = None) -> str:
-    """Check that a gradient is that of the function that Python runs; say if it is refused."""
+    """Check a gradient against differences of Python's run; say whether it is refused."""
     try:
         found = tracejit.grad(f)(X)
     except tracejit.Refusal as e:

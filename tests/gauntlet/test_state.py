@@ -1,4 +1,4 @@
-"""State from outside is never stale: after a change a transform gives what the function gives."""
+"""State from outside is never stale: after a change a transform has the function's result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ X = 1.5
 
 @pytest.fixture(autouse=True)
 def _world(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Put back what the cases change of the process."""
+    """Put back the process's state that cases change."""
     monkeypatch.chdir(".")
     monkeypatch.setattr(sys, "argv", [*sys.argv])
     monkeypatch.setattr(sys, "path", [*sys.path])
@@ -44,7 +44,7 @@ def _world(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def require_same(case: Case, change: str, got: Any, expected: Any) -> None:
-    """Fail where an outcome is not what Python gives."""
+    """Fail where an outcome is not Python's."""
     if isinstance(got, tracejit.Refusal):
         assert case.refused, f"refused after {change!r}: {got}"
         assert re.match(r"\S*state_of_\d+\.py:\d+: ", str(got)), got

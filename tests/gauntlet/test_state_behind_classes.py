@@ -1,7 +1,7 @@
 """State that classes hold where Python asks them by itself: indices, metaclasses, descriptors.
 
-Each program is called, its state is changed, and it is called again. The oracle is what Python
-gives for it at every call.
+Each program is called, its state is changed, and it is called again. The oracle is Python's result
+at every call.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What statements do to lists and library code reads of them, for each way of making a list.
+"""Statements that change lists and library code that reads them, for each way of making a list.
 
-A statement is a text about a list `l` of the elements of `x`. It gives what Python gives, types of
-ints and floats included, or is refused at its line; no result holds what only the run knows.
+A statement is a text about a list `l` of the elements of `x`. It gives Python's result, types of
+ints and floats included, or is refused at its line; no result holds a value known only in the run.
 """
 
 from __future__ import annotations

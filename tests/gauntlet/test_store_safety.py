@@ -1,4 +1,4 @@
-"""Two users on one machine: what another one has planted in a store is not loaded, nor followed."""
+"""Two users on one machine: files planted in a store by another are not loaded, nor followed."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Planted:
 
 @pytest.fixture
 def planted(tmp_path: Path, monkeypatch: Any) -> Planted:
-    """Return a store with a program in it that is not what it says."""
+    """Return a store with a program in it that its manifest does not describe."""
     made: list[str] = []
     make = making.make
     monkeypatch.setattr(making, "make", lambda call: made.append(call.function.__name__) or make(
@@ -554,7 +554,7 @@ def test_emitted_source_counts_and_goes_with_the_rest(tmp_path: Path) -> None:
 
 
 class Counting:
-    """Counts how often the operating system is asked for what is in folders or for states."""
+    """Counts how often the operating system is asked to open, list or stat files."""
 
     def __init__(self, monkeypatch: Any) -> None:
         self.count = 0
@@ -751,7 +751,7 @@ def altered(x: Any, path: tuple[Any, ...], value: Any) -> None:
 @pytest.mark.parametrize("seed", range(24))
 def test_a_manifest_that_was_altered_is_refused_whatever_its_digests_say(kept: Path,
                                                                          seed: int) -> None:
-    """TypeErrors got out, and processes died, since the interface was not that of the code."""
+    """TypeErrors got out, and processes died, since the interface was not the code's."""
     data, rng = kept.read_bytes(), random.Random(seed)
     with zipfile.ZipFile(kept) as archive:
         manifest = json.loads(archive.read("manifest.json"))

@@ -1,4 +1,4 @@
-"""Text in which numbers are written: that of Python, or a refusal at the user's line.
+"""Text in which numbers are written: Python's text, or a refusal at the user's line.
 
 A text of a traced number has a marker in the number's place, which no one may look at.
 """

@@ -1,4 +1,4 @@
-"""`try` around what the run may raise: value and gradient as Python has them, by one program."""
+"""`try` around errors of the run: value and gradient as Python has them, by one program."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Valid NumPy works: what the interpreter of Python gives for a program, captured code gives too.
+"""Valid NumPy works: captured code gives the result that the interpreter of Python gives.
 
 Each case is called as it is and under `jit`; results agree in structure, dtype, shape and elements,
-and an error is of the type that NumPy raises. What is refused says so at the user's line; an error
-of tracejit's own is never right.
+and an error is of the type that NumPy raises. A refusal names the user's line; an error of
+tracejit's own is never right.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def outcome(fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
 
 
 def difference(found: Any, expected: Any) -> str:
-    """Return how an outcome differs from what NumPy does, "" where it does not."""
+    """Return how an outcome differs from NumPy's, "" where it does not."""
     if isinstance(found, Exception):
         if isinstance(expected, Exception) and isinstance(found, type(expected)):
             return ""

@@ -1,4 +1,4 @@
-"""What data decides works in every way that a program is called, or is refused there.
+"""Choices by data work in every way that a program is called, or are refused there.
 
 Python's own run is the oracle of the value, central differences of the gradient.
 """
@@ -36,7 +36,7 @@ REFUSED = {("draws_of_a_seed", "njit"): "draws random numbers from a Generator",
 
 
 def _refusing(f: Callable[..., Any], way: str) -> Any:
-    """Return what a block is in that is refused, or is not."""
+    """Return a context for a call: it asserts a refusal where the table has one, else nothing."""
     words = REFUSED.get((f.__name__, way))
     return nullcontext() if words is None else pytest.raises(
         (TracejitError, numba.TypingError), match=words)
