@@ -1,8 +1,8 @@
 """Random programs about which array a name holds: names are bound to one another, and written to.
 
-`random_alias_program(seed, size)` is the source of `f(x, y, c, n)`, which weighs what every name
-holds at its end, or only some: the others are dead. Names may be attributes, items, and names that
-a local function binds.
+`random_alias_program(seed, size)` is the source of `f(x, y, c, n)`, which returns a weighted sum of
+the arrays of all names, or of some: the others are dead. Names may be attributes, items, and names
+that a local function binds.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Writer:
         return "\n".join(["def f(x, y, c, n):", *(f"    {line}" for line in lines)]) + "\n"
 
     def start(self) -> list[str]:
-        """Return what binds the names, those of something that holds arrays among them."""
+        """Return the lines that bind the names; some are attributes or items of an object."""
         start = [f"u = {self.pick('x * 0.5', 'x')}", f"v = {self.pick('y.copy()', 'y[::-1]')}"]
         names, lines = self.pick(
             ((), []),

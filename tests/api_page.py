@@ -1,4 +1,4 @@
-"""The text of `docs/api.md`: what the docstrings of the public names say."""
+"""The text of `docs/api.md`: the docstrings of the public names."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def as_markdown(docstring: str) -> str:
 
 
 def _entries(paragraph: str) -> Iterator[str]:
-    """Yield the lines of a list of arguments as those of a list in Markdown."""
+    """Yield the lines of a list of arguments as a list in Markdown."""
     for line in paragraph.splitlines():
         entry = ENTRY.match(line)
         yield f"- `{entry[1]}`: {entry[2]}" if entry else f"  {line.strip()}"

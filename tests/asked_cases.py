@@ -1,4 +1,4 @@
-"""What functions look for by themselves: all that functions and classes have, special methods.
+"""State that functions look up by themselves: attributes of functions and classes, special methods.
 
 `inspect` and `repr` ask for anything that a function or class has, builtins for one special method
 after another. Any of it may change, and come and go, between two calls. "|" is the end of a line.

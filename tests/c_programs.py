@@ -52,7 +52,7 @@ _C_TYPES = {"bool": "bool", "float32": "float", "float64": "double", "complex64"
 
 @dataclass
 class Run:
-    """What a call from C gave."""
+    """The outcome of a call from C."""
 
     status: int
     message: str
@@ -80,7 +80,7 @@ def call_from_c(folder: Path, compiled: Compiled, call: str, sizes: str, inputs:
                 results: Sequence[tuple[Any, tuple[int, ...]]], *, kind: str = ".so",
                 link: Sequence[str] = (), before: str = "", skew: int = 0,
                 **options: Any) -> Run:
-    """Export a program as `f`, call it from C on inputs, and return what it wrote.
+    """Export a program as `f`, call it from C on inputs, and return its outcome.
 
     call   -- the arguments of the call, over x0, x1, ... (inputs), r0, ... (results), `workspace`
               and `allocator`
@@ -130,6 +130,6 @@ def _allocator(compiled: Compiled) -> list[str]:
 
 
 def undefined_symbols(path: Path) -> set[str]:
-    """Return what a file needs from others."""
+    """Return the symbols that a file needs from other files."""
     shown = subprocess.run(["nm", "-u", str(path)], capture_output=True, text=True, check=True)
     return {line.split()[-1].partition("@")[0] for line in shown.stdout.splitlines()}

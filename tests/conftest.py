@@ -73,7 +73,7 @@ def _sampled(items: list[pytest.Item]) -> set[str]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Draw a sample of the gauntlet; begin with the longest tests, so that none is left at the end.
 
-    A case that is named on the command line runs whatever the sample is.
+    A case that is named on the command line runs with any sample.
     """
     named = any("[" in argument for argument in config.args)
     dropped = set() if config.getoption("full") or named else _sampled(items)
@@ -88,7 +88,7 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what has been imported out of every later search for garbage."""
+    """Leave imported objects out of every later search for garbage."""
     gc.collect()
     gc.freeze()
 
@@ -102,7 +102,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def expect_text(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
-    """Return what asserts that a file holds a text, and with `--golden` makes it so."""
+    """Return a function that asserts that a file holds a text, and with `--golden` writes it."""
     test = request.path.relative_to(request.config.rootpath)
 
     def expect(path: Path, text: str) -> None:

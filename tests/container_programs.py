@@ -1,9 +1,9 @@
 """Random programs about which list or dict a name holds: names bound to one another, and changed.
 
-`random_container_program(seed, size)` is the source of `f(x, y, c, n)`, like that of the programs
-about arrays: names are bound to lists (or dicts) of two numbers or arrays, in branches and loops
-too, and their items change; names may be attributes, items, and parameters of functions that change
-them.
+`random_container_program(seed, size)` is the source of `f(x, y, c, n)`, as in the programs about
+arrays: names are bound to lists (or dicts) of two numbers or arrays, in branches and loops too, and
+their items change; names may be attributes, items, and parameters of functions that change their
+lists.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Run in a process of its own by test_cuda.py: programs on Numba's CUDA simulator, or to PTX.
 
 numba-cuda decides when it is imported which of both it is. For each program that is asked for a
-line of JSON is printed: its name, and what is wrong with it, or nothing.
+line of JSON is printed: its name, and the words of its fault, or nothing.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ TOLERANCE = {np.dtype(np.float32): 2e-5}
 def check_program(program: Program) -> None:
     """Value and gradient of a program of the gallery are the interpreter's, dtypes included.
 
-    So are those on the CPU: `test_gallery.py` compares both with Python.
+    `test_gallery.py` compares the interpreter and the CPU with Python.
     """
     n = program.sizes[0]
     with tracejit.config(disable_jit=True):
@@ -77,7 +77,7 @@ def run_on_device(graph: Graph, operands: Sequence[Any]) -> list[Any]:
 
 
 def why_refused(graph: Graph) -> str:
-    """Return what the refusal of a graph for devices says; "" where it is not to be refused."""
+    """Return the words of a graph's refusal for devices; "" where it is not to be refused."""
     from tracejit.ir.lowering import Library
     from tracejit.ir.walk import all_eqns
 
@@ -91,7 +91,7 @@ def why_refused(graph: Graph) -> str:
 
 
 def check_op(op: Op, dtype: Any) -> None:
-    """The op on all samples, and its pullback, are what the interpreter says."""
+    """Assert that an op on all samples, and its pullback, have the interpreter's results."""
     graph, operands, fixed = applications(op, dtype, sizes_of(op, dtype))
     if why := why_refused(graph):
         with pytest.raises(tracejit.Refusal, match=why):

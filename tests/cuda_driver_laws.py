@@ -1,4 +1,4 @@
-"""What holds of the layer over CUDA's driver; run by cuda_child.py on a stand-in for the driver."""
+"""The laws of the layer over CUDA's driver; run by cuda_child.py on a stand-in for the driver."""
 
 from __future__ import annotations
 

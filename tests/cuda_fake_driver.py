@@ -1,8 +1,8 @@
-"""A stand-in for CUDA's driver, over memory of the host: what the real device class is tested on.
+"""A stand-in for CUDA's driver, over memory of the host, for tests of the real device class.
 
-Whatever is given to a stream is done when somebody waits for the stream, and not before: a result
+An action of a stream is done when somebody waits for the stream, and not before: a result
 that is read too early is NaN. Kernels run in Numba's simulator, on parameters that are unpacked
-here by Numba's calling convention. Enumerations and structures are those of `cuda.bindings`.
+here by Numba's calling convention. Enumerations and structures are from `cuda.bindings`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OK = bindings.CUresult.CUDA_SUCCESS
 
 
 class FakeStream:
-    """What a stream has been given, and how much of it is done."""
+    """A stream's actions, and how many of them are done."""
 
     def __init__(self) -> None:
         self.given: list[Action] = []
@@ -42,7 +42,7 @@ class FakeStream:
         self.lock = threading.RLock()
 
     def run(self, until: int | None = None) -> None:
-        """Do what was given."""
+        """Do the actions up to a number, or all."""
         until = len(self.given) if until is None else until
         with self.lock:
             while self.done < until:
@@ -51,10 +51,10 @@ class FakeStream:
 
 
 class FakeDriver:
-    """What `cuda.bindings.driver` has, as far as it is used.
+    """The functions of `cuda.bindings.driver` that are used.
 
     calls  -- how often each function was called
-    faults -- what functions return in place of doing anything: a status, or a list for once each
+    faults -- a status that a function returns in place of acting, or a list of one for each call
     limit  -- bytes of the device
     """
 
@@ -276,7 +276,7 @@ class FakeDriver:
 
     @contextmanager
     def counting(self) -> Iterator[Counter[str]]:
-        """Give what is called until the block ends."""
+        """Yield a counter that gets the calls of the block at its end."""
         before, found = Counter(self.calls), Counter[str]()
         yield found
         found.update(self.calls - before)

@@ -1,4 +1,4 @@
-"""What holds of target="cuda" beyond single programs; run in the simulator by cuda_child.py."""
+"""The laws of target="cuda" beyond single programs; run in the simulator by cuda_child.py."""
 
 from __future__ import annotations
 
@@ -344,7 +344,7 @@ def products_are_numpys() -> None:
 
 
 def what_teams_share_is_complete() -> None:
-    """What one thread of a team stores and another reads is behind a barrier."""
+    """A barrier is between a thread's store and a read of the element by another of its team."""
     def backwards(x: Any) -> Any:
         y = np.exp(x)
         return y, np.sum(y[:, ::-1] * x, axis=1), y[:, ::-1] + x
@@ -404,7 +404,7 @@ class OnDevice:
 
 
 def on_device(x: Any) -> Any:
-    """Return what lies on the device as such, in the place of each array."""
+    """Return an array on the device with the elements of an array."""
     return tracejit.jit(lambda x: x + 0, target="cuda")(OnDevice(np.asarray(x)))
 
 

@@ -1,9 +1,9 @@
-"""Threads that touch what another one writes, found in the simulator, which runs them in order.
+"""Threads that touch an element that another writes, found in the simulator, which orders them.
 
 The simulator's threads take turns in the order in which the program's iterations would run, so that
 a loop wrongly spread over threads can give the right numbers there. This notes, per launch, which
-thread reads and writes which element, in memory of the device and in that of a block; barriers part
-what the threads of a block do.
+thread reads and writes which element, in memory of the device and of a block; barriers part the
+accesses of a block's threads.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class Touched:
         self.adders: set[int] = set()
 
     def is_raced(self) -> bool:
-        """Return whether a thread touches what another one writes."""
+        """Return whether a thread touches an element that another one writes."""
         every = self.readers | self.writers | self.adders
         return len(every) > 1 and bool(self.writers or (self.adders and self.readers))
 
 
 class Watch:
-    """What threads have touched in one launch: per element, per block, between two barriers."""
+    """The accesses of threads in one launch: per element, per block, between two barriers."""
 
     def __init__(self) -> None:
         self.ignored = 0
@@ -67,7 +67,7 @@ class Watch:
         self.barriers.setdefault(block, set()).add(getattr(thread, "barriers", 0))
 
     def require_none(self, name: str) -> None:
-        """Raise `AssertionError` where a thread touches what another one writes."""
+        """Raise `AssertionError` where a thread touches an element that another one writes."""
         for (_, place), times in self.touched.items():
             if place >> 8 == self.ignored:
                 continue

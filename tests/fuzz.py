@@ -38,7 +38,7 @@ TIME_LIMIT = 60.0
 
 
 def check_seed(task: tuple[int, argparse.Namespace]) -> tuple[int, str, str, str]:
-    """Check the program of a seed; return the seed, the outcome, what was found, the source."""
+    """Check the program of a seed; return the seed, the outcome, its message, the source."""
     seed, options = task
     choose = random.Random(-seed - 1)
     size = choose.choice((6, 10, 16, 24))
@@ -70,7 +70,7 @@ def check_seed(task: tuple[int, argparse.Namespace]) -> tuple[int, str, str, str
 
 
 def choose_plan(choose: random.Random, options: argparse.Namespace) -> Plan:
-    """Choose which laws a program is checked for, and on what memory."""
+    """Choose which laws a program is checked for, and the layouts of its arrays."""
     pair = choose.random() < options.pairs
     laid_out = not pair and choose.random() < 0.5
     places = choose.choice(list(LAYOUTS)), choose.choice([k for k in LAYOUTS if k != "broadcast"])

@@ -1,7 +1,7 @@
 """Programs with generator functions of users', each of an array of five numbers.
 
-`RIGHT` give what Python gives, `RAISING` raise what Python raises, `REFUSED` are refused with a
-text at a line of theirs.
+Programs of `RIGHT` give Python's results, `RAISING` raise Python's errors, `REFUSED` are refused
+with a text at a line of theirs.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ REFUSED: dict[Program, str] = {}
 
 
 def right(f: Program) -> Program:
-    """Enter a program that gives what Python gives."""
+    """Enter a program that gives Python's result."""
     RIGHT.append(f)
     return f
 
 
 def raising(f: Program) -> Program:
-    """Enter a program that raises what Python raises."""
+    """Enter a program that raises Python's error."""
     RAISING.append(f)
     return f
 

@@ -1,6 +1,6 @@
 """Graphs from text and back, and tables of cases, so that passes are tested as text in, text out.
 
-A case is a paragraph: its title, a graph, and what a pass makes of it.
+A case is a paragraph: its title, a graph, and a pass's result.
 
     x * 1 = x
         (%x: f64[])
@@ -36,7 +36,7 @@ SIZES = {"n": 3, "m": 2, "k": 4}
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A graph as text, and the text of what becomes of it; None where it stays."""
+    """A graph as text, and the text of a pass's result; None where the graph stays."""
 
     title: str
     before: str
@@ -87,7 +87,7 @@ def cases(text: str) -> list[Any]:
 
 
 def _outcome(graph: Graph, operands: Sequence[np.ndarray]) -> Any:
-    """Return the results of a graph, or what it raises."""
+    """Return the results of a graph, or the text of its ValueError."""
     try:
         return interpret(graph, *operands)
     except ValueError as e:

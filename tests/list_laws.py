@@ -20,7 +20,7 @@ __all__ = ["loaded", "require_compiled", "require_loop", "require_pythons",
 
 def require_pythons(fn: Callable[..., Any], x: Any, n: int, *, refusable: bool,
                     guessed: bool = False) -> None:
-    """Assert that a program gives what Python gives, the kinds of errors included.
+    """Assert that a program gives Python's result, or an error of Python's kind.
 
     refusable -- whether it may be refused instead, at a line of its file; not where Python raises
     guessed   -- whether a list without items may have been taken for one of floats
@@ -41,7 +41,7 @@ def require_pythons(fn: Callable[..., Any], x: Any, n: int, *, refusable: bool,
 
 def require_right_or_refused(fn: Callable[..., Any], calls: Sequence[tuple[Any, ...]],
                              may_be_refused: bool = True, rtol: float = 1e-10) -> None:
-    """Assert that calls give what Python gives, one after another, or a refusal at a line of `fn`.
+    """Assert that calls give Python's results, one after another, or a refusal at a line of `fn`.
 
     may_be_refused -- else a refusal fails, too
     """

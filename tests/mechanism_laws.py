@@ -1,7 +1,7 @@
-"""The laws of random programs about what data decides: Python is the oracle, on copies.
+"""The laws of random programs about choices by data: Python is the oracle, on copies.
 
-A program `f(x, p, rng)` gives what Python gives, leaves its generator in the state that Python
-leaves, bit for bit, and raises what Python raises. Derivatives are compared with differences at
+A program `f(x, p, rng)` gives Python's result, leaves its generator in the state that Python
+leaves, bit for bit, and raises Python's errors. Derivatives are compared with differences at
 fixed draws, where differences of several steps agree.
 """
 
@@ -90,7 +90,7 @@ class _Mixed:
     # --- the oracle -----------------------------------------------------------------------------
 
     def python(self, x: Any, p: Any, rng: Any) -> Any:
-        """Return what Python gives, or raises; arguments are those of the call."""
+        """Return Python's result or error for the arguments of a call, which it may change."""
         with _quiet():
             try:
                 result = self.f(x, p, rng)
@@ -129,7 +129,7 @@ class _Mixed:
     # --- the laws -------------------------------------------------------------------------------
 
     def check_calls(self, stage: str) -> None:
-        """`jit` gives what Python gives, writes what it writes, leaves the state that it leaves."""
+        """`jit` gives Python's result, and leaves its arguments and generator as Python does."""
         compared = 0
         for call in _calls():
             ours, theirs = copy.deepcopy(call), copy.deepcopy(call)
@@ -141,7 +141,7 @@ class _Mixed:
         self.was_right = compared > 0
 
     def check_gradients(self, stage: str, few: bool = False) -> None:
-        """Gradients and tangents are those of differences; the state is that of one call."""
+        """Gradients and tangents are close to differences; the generator is as after one call."""
         choose = np.random.default_rng(11)
         for k, call in enumerate(_calls()):
             if few and k > 1:
@@ -182,7 +182,7 @@ class _Mixed:
                 raise Mismatch(stage, "the generator is left in another state")
 
     def check_second(self, stage: str) -> None:
-        """The gradient of a component of the gradient is that of differences of gradients."""
+        """The gradient of a component of the gradient is close to differences of gradients."""
         call = next(_calls())
         if isinstance(self.python(*copy.deepcopy(call)), Exception):
             return
@@ -210,7 +210,7 @@ class _Mixed:
                 _require_near(stage, hx * v[0] + hp @ v[1], wanted[0], 1e-4)
 
     def check_vmap(self, stage: str) -> None:
-        """`vmap` over both arguments, and of the gradient, gives what each call gives."""
+        """`vmap` over both arguments, and of the gradient, gives the results of single calls."""
         calls = [c for c in _calls() if len(c[1]) == 4]
         expected = [self.python(*copy.deepcopy(c)) for c in calls]
         if any(isinstance(e, Exception) for e in expected):
@@ -254,7 +254,7 @@ class _Mixed:
                     raise Mismatch(stage, "the generator is left in another state")
 
     def check_checkpoint(self, stage: str) -> None:
-        """A checkpoint computes again what it has computed."""
+        """A checkpoint computes the same values again."""
         call = next(_calls())
         expected = self.python(*copy.deepcopy(call))
         rng = copy.deepcopy(call[2])
@@ -298,7 +298,7 @@ class _Mixed:
                 self._require("jit in threads", a, b, mine, theirs)
 
     def check_tape(self, stage: str) -> None:
-        """A tape records what a program does, and its gradients are those of differences."""
+        """A tape records a program's calls, and its gradients are close to differences."""
         call, theirs = next(_calls()), next(_calls())
         expected = self.python(*theirs)
         v = 0.7, np.linspace(0.5, 1.5, len(call[1]))

@@ -1,4 +1,4 @@
-"""Independent oracles: Python itself, central differences, and what counts as equal by dtype."""
+"""Independent oracles: Python itself, central differences, and tolerances by dtype."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def numeric_gradient(function: Callable[..., Any], xs: Sequence[Any], k: int,
 
 
 def outcome(function: Callable[..., Any], *args: Any) -> Any:
-    """Return what a function gives for copies of arguments, or what it raises."""
+    """Return a function's result for copies of arguments, or its error."""
     try:
         return function(*copy.deepcopy(args))
     except Exception as e:

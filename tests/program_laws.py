@@ -2,7 +2,7 @@
 
 The derivative of a program is taken by the complex step: the same text runs with complex numbers,
 in a namespace where arrays are made complex. NumPy orders complex numbers by their real parts and,
-where those tie, by the imaginary ones; so a branch that decides by a tie shows as a difference
+where these tie, by the imaginary ones; so a branch that decides by a tie shows as a difference
 between steps to either side, and such kinks have no derivative to compare with.
 """
 
@@ -70,7 +70,7 @@ OVERLAPS: dict[str, Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]] = {
 
 @dataclass(frozen=True)
 class Plan:
-    """Which laws a program is checked for, beyond those that all are, and on what memory."""
+    """Which laws a program is checked for, beyond the laws of all, and on which memory."""
 
     compiled: bool = False
     verify: bool = True
@@ -188,7 +188,7 @@ class Program:
         return self._twin(np.clongdouble)
 
     def change_state(self, choose: random.Random) -> None:
-        """Change what the program reads of its module, here and in the references."""
+        """Change the module's state that the program reads, here and in the references."""
         found = [change for definition, _, changes in STATES.values()
                  if "\n".join(definition) in self.source for change in changes]
         if not found:
@@ -306,7 +306,7 @@ class Program:
     @contextmanager
     def _unless_rounding_decides(self, args: Any, value: float,
                                  derivatives: list[np.ndarray] | None = None) -> Iterator[None]:
-        """Reject what differs if numbers with more digits give Python another result as well."""
+        """Reject a program that differs if more digits give Python another result as well."""
         try:
             yield
         except Mismatch:
@@ -349,7 +349,7 @@ class Program:
     # --- the laws -------------------------------------------------------------------------------
 
     def check_value(self, args: Any, stage: str) -> None:
-        """`jit` returns what Python does, and writes to its arguments what Python writes."""
+        """`jit` returns Python's result, and leaves its arguments as Python does."""
         theirs, ours = [self.fresh(args) for _ in range(2)]
         expected = self.value(args)
         with _quiet():
@@ -418,7 +418,7 @@ class Program:
                         _require_close(g, e, f"{how} of the gradient", f"gradient by {name}")
 
     def check_changes(self, args: Any, plan: Plan, stage: str) -> None:
-        """After a change of what a program reads, calls give what Python gives."""
+        """After a change of a program's state, calls give Python's results."""
         choose = random.Random(plan.seed)
         for k in range(plan.changes):
             self.change_state(choose)
@@ -430,7 +430,7 @@ class Program:
                 self.check_gradient(args, stage_now)
 
     def check_reload(self, args: Any, stage: str) -> None:
-        """A module that is loaded again has new functions; the old ones are what they were."""
+        """A module that is loaded again has new functions; the old ones stay as they were."""
         old, plain, old_stage = self.jit, self._twin(float), f"{stage}, old function after a reload"
         self.reload()
         with self._accepting(old_stage), _quiet():
@@ -446,7 +446,7 @@ class Program:
         self.check_gradient(args, f"{stage}, gradient after a reload")
 
     def check_passes(self, args: Any) -> None:
-        """Each pass keeps the graph well formed and what it computes."""
+        """Each pass keeps the graph well formed and its results."""
         with self._accepting("capture"):
             args = self.fresh(args)
             traced = tracejit.value_and_grad(self.function, argnums=(0, 1, 2)).trace(*args)
@@ -463,7 +463,7 @@ class Program:
         self.check_jamming(traced.graph, values, after)
 
     def check_jamming(self, graph: Graph, values: Any, outputs: Any) -> None:
-        """Loops that handle two rows at a time compute what they did."""
+        """Loops that handle two rows at a time keep their results."""
         with self._accepting("jamming"):
             changed, loops = unroll_and_jam(graph)
             if loops:

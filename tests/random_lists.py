@@ -190,7 +190,7 @@ class Lists(Values):
         self.emit(f"{name} = {self.pick(table).format(name, self.alike(name))}")
 
     def for_list(self) -> tuple[str, Callable[[], None]] | None:
-        """Return the head of a loop over a list, and what declares the names that it sets."""
+        """Return the head of a loop over a list, and a function that declares its names."""
         if not self.scope.lists:
             return None
         name = self.pick(list(self.scope.lists))

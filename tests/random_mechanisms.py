@@ -1,4 +1,4 @@
-"""Random programs about what data decides: things, keys, draws, sizes, lists, views, other code.
+"""Random programs about choices by data: things, keys, draws, sizes, lists, views, other code.
 
 A program is `def f(x, p, rng)`: a number, an array of at least three numbers, a generator of
 random numbers. It uses one to four of the mechanisms, mixed.
@@ -278,7 +278,7 @@ OUTER = (
 
 @dataclass
 class Known:
-    """What a statement may use: names by what they are."""
+    """The names that a statement may use, by their kinds."""
 
     numbers: list[str] = field(default_factory=lambda: ["x", "t"])
     ints: list[str] = field(default_factory=list)
@@ -293,7 +293,7 @@ class Known:
     loops: tuple[str, ...] = ()
 
     def copy(self) -> Known:
-        """Return what can grow on its own."""
+        """Return a copy that can grow on its own."""
         return Known(list(self.numbers), list(self.ints), dict(self.things), dict(self.kept),
                      list(self.sized), list(self.lists), list(self.generators), self.index,
                      self.loops)
@@ -614,7 +614,7 @@ class Writer:
             self.known.numbers.append(s)
 
     def make(self) -> None:
-        """Make what a mechanism is about."""
+        """Write the statement that makes an object of one of the mechanisms."""
         self.make_of(self.pick(sorted(self.used)))
 
     def make_of(self, mechanism: str) -> None:
@@ -677,5 +677,5 @@ def mixed_program(seed: int, size: int = 10) -> str:
 
 
 def mechanisms_of(seed: int) -> frozenset[str]:
-    """Return what the program of a seed is about."""
+    """Return the names of the mechanisms in the program of a seed."""
     return Writer(seed, 1).used

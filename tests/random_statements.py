@@ -323,7 +323,7 @@ class Statements(Lists):
     # --- control flow ---------------------------------------------------------------------------
 
     def if_(self) -> None:
-        """Write a branch; what both sides set is set after it."""
+        """Write a branch; a name that both sides set is set after it."""
         new: list[dict[str, Type]] = []
         test = self.condition()
         if self.chance(10):
@@ -350,7 +350,7 @@ class Statements(Lists):
             self.body(2)
 
     def else_(self) -> None:
-        """Write what follows a loop that was not left by a break, sometimes."""
+        """Write the `else` of a loop, sometimes: it runs unless a break left the loop."""
         if self.left > 0 and self.chance(12):
             with self.block("else:"):
                 self.body(2)
@@ -456,7 +456,7 @@ class Statements(Lists):
             self.emit(kind if kind != "return" else f"return {self.result()}")
 
     def result(self) -> str:
-        """Return a number that shows what the arrays hold."""
+        """Return a number that depends on the elements of all arrays."""
         terms = [self.number(1)]
         for name, t in self.scope.names.items():
             if name not in ("x", "y", "a") and self.chance(75):

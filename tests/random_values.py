@@ -196,7 +196,7 @@ class Values:
         raise NotImplementedError
 
     def elements(self) -> str:
-        """Return what a comprehension makes of the indices of x."""
+        """Return the inside of a comprehension over the indices of x."""
         k = self.fresh("k")
         outer, self.scope = self.scope, self.scope.copy()
         self.scope.ints[k] = Int(frozenset({N}))

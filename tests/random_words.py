@@ -1,4 +1,4 @@
-"""What random programs are made of: sizes, types, snippets, and what a statement may use."""
+"""The words of random programs: sizes, types, snippets, and the names in a statement's scope."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Int:
 
 @dataclass(frozen=True)
 class Items:
-    """What a list holds: items of a type, and as many as a size says, or at least one."""
+    """The items of a list: their type, and as many as a size says, or at least one."""
 
     type: Type
     size: str | None
@@ -128,7 +128,7 @@ class Items:
 
 @dataclass
 class Scope:
-    """What a statement may use."""
+    """The names that a statement may use."""
 
     names: dict[str, Type] = field(default_factory=dict)
     lists: dict[str, Items] = field(default_factory=dict)

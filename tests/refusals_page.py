@@ -19,7 +19,7 @@ Row = tuple[str, str]
 
 
 def _text(node: ast.expr, constants: dict[str, ast.expr]) -> str:
-    """Return a string expression with `…` for what is put in."""
+    """Return a string expression with `…` for each value that is put in."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
@@ -32,7 +32,7 @@ def _text(node: ast.expr, constants: dict[str, ast.expr]) -> str:
 
 
 def refusals_in(tree: ast.Module) -> Iterator[Row]:
-    """Yield what each `refuse(...)` or `Refusal(...)` in a module says, and its remedy."""
+    """Yield the text of each `refuse(...)` or `Refusal(...)` in a module, and its remedy."""
     constants = {target.id: node.value for node in tree.body if isinstance(node, ast.Assign)
                  for target in node.targets if isinstance(target, ast.Name)}
     for node in ast.walk(tree):
@@ -49,7 +49,7 @@ def refusals_in(tree: ast.Module) -> Iterator[Row]:
 
 
 def refusals() -> list[Row]:
-    """Return every refusal of the package, what and the remedy, in the order of the alphabet."""
+    """Return every refusal of the package, its text and remedy, in the order of the alphabet."""
     found = {(f"{what} cannot be captured", remedy) for _, what, remedy in REFUSED_SYNTAX}
     for path in sorted(PACKAGE.rglob("*.py")):
         if "codegen" not in path.parts:

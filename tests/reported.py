@@ -27,10 +27,10 @@ def no_gradient(op: str) -> str:
 
 @dataclass(frozen=True)
 class Expected:
-    """A program and what is known of its gradient.
+    """A program and the expected notes on its gradient.
 
     pruned -- (op, line, why there is no backward part), in any order
-    stored -- (what, line, bytes, whether in a Log, why), in any order
+    stored -- (the value, line, bytes, whether in a Log, why), in any order
     """
 
     fn: Callable[..., Any]

@@ -1,4 +1,4 @@
-"""What the table of ops says to test: for every entry, operands at several sizes and dtypes."""
+"""Samples for the table of ops: for every entry, operands of several sizes and dtypes."""
 
 from __future__ import annotations
 
@@ -108,8 +108,8 @@ def dtypes_of(op: Op) -> list[Any]:
 def sizes_of(op: Op, dtype: Any) -> tuple[int, ...]:
     """Return the sizes at which kernels of an op are run: all in the first dtype of each kind.
 
-    Sizes are a matter of loops and of what is written out, the width of numbers one of scalar code
-    and vectors: in single precision the largest size has all of that.
+    Sizes are a matter of loops and of unrolled code, the width of numbers one of scalar code and
+    vectors: in single precision the largest size has all of that.
     """
     return SIZES if any(dtype is group[0] for group in DTYPES.values()) else SIZES[-1:]
 

@@ -1,7 +1,7 @@
 """Kinds of state that a function can read, and ways of changing each: cases for `test_state.py`.
 
 A case is the text of a module with a function `f`, of a call of it, and of changes. After each
-change the function's own result says what a transform of it has to give.
+change the function's own result is the oracle for a transform of it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Case:
-    """A function that reads state, and what happens to the state between calls.
+    """A function that reads state, and the changes of the state between calls.
 
     refused -- whether a call may be a refusal
     """

@@ -3,8 +3,8 @@
     python tests/state_sequences.py --count 2000 --seed 1 [--compiled 20] [--across 20]
 
 Each sequence is a case of `state_cases.py` with its changes in random order, repeated, and
-interleaved with calls of several transforms. A transform must give what the function itself gives,
-or be refused where the case says so; a second process must find nothing stale in the store.
+interleaved with calls of several transforms. A transform must give the function's own result, or
+be refused where the case says so; a second process must find nothing stale in the store.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def load(text: str, folder: Path, name: str) -> ModuleType:
 
 
 class Subject:
-    """What cases call: a module's functions as they are, or transformed, each once.
+    """The callables of cases: a module's functions as they are, or transformed, each once.
 
     make -- the transform; None for the functions themselves
     """
@@ -75,7 +75,7 @@ class Subject:
         """What calls name: `g` for `f`, `g2` for `f2` and so on, and `of` for what is made anew."""
 
     def outcome(self, case: Case) -> Any:
-        """Return what a call gives, or the exception that it raises."""
+        """Return a call's result, or the exception that it raises."""
         try:
             return eval(case.call, vars(self.module), self.names)
         except Exception as error:
@@ -99,7 +99,7 @@ def changes_of(case: Case, rng: random.Random) -> Iterator[str]:
 
 
 def run(number: int, seed: int, folder: Path, compiled: bool) -> str:
-    """Run one sequence; return what went wrong, or nothing."""
+    """Run one sequence; return the words of its fault, or ""."""
     rng = random.Random(f"{seed} {number}")
     case = rng.choice([c for c in CASES if is_usable(c)])
     module = load(case.text, folder, f"sequence_{seed}_{number}")
@@ -154,7 +154,7 @@ print(json.dumps([found, tracejit.cache.info().count]))
 def across(index: int, rng: random.Random) -> tuple[str, int]:
     """Run a case in three processes with one store: with other changes, and after an edit.
 
-    Returns what went wrong, and how many programs were kept.
+    Returns the words of a fault or "", and how many programs were kept.
     """
     case = CASES[index]
     paths = [str(Path(__file__).parent), str(Path(tracejit.__file__).parents[1])]

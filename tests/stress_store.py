@@ -116,7 +116,7 @@ class Stress:
 
 
 def main() -> None:
-    """Run all three and print what was found."""
+    """Run all three and print their findings."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--processes", type=int, default=32)
     parser.add_argument("--kills", type=int, default=200)

@@ -1,4 +1,4 @@
-"""`check_grads`: it passes what is right, and finds each gradient that was planted wrong."""
+"""`check_grads`: it passes right gradients, and finds each planted wrong one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`checkpoint`: the gradients are those without it, and nothing is stored per iteration."""
+"""`checkpoint`: it changes no gradient, and nothing is stored per iteration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recurrences that handle two rows at a time compute what they did, and others are left alone."""
+"""Recurrences that handle two rows at a time keep their results, and others are left alone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Offset = tuple[int, int]
 
 
 def element(array: str, offset: Offset) -> str:
-    """Return the text of an element next to that of the iteration."""
+    """Return the text of an element at an offset from the iteration's element."""
     i, j = (f"{name} + {d}".replace("+ -", "- ") for name, d in zip("ij", offset, strict=True))
     return f"{array}[{i}, {j}]"
 

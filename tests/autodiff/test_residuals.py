@@ -1,4 +1,4 @@
-"""What loops keep for their way back, and what they compute again: text in, text out."""
+"""Which values loops keep for their way back, and which they compute again: text in, text out."""
 
 from __future__ import annotations
 
@@ -530,7 +530,7 @@ def _floats(graph: Graph) -> list[int]:
 
 
 def kept(graph: Graph) -> str:
-    """Return what a graph keeps, in words."""
+    """Return the notes on the values that a graph keeps; "nothing" without any."""
     notes = [str(note) for note in gradient_of(graph).notes if isinstance(note, Kept)]
     text = "\n".join(notes).replace("somewhere: ", "").replace(" (somewhere)", "")
     return text.replace(": storing it", ":\n    storing it") or "nothing"
@@ -596,7 +596,7 @@ def test_what_is_cheaper_is_stored(costs: Costs, needed: str, stored: str) -> No
 
 
 def _cost(nodes: Mapping[str, CutNode[str]], needed: str, stored: set[str]) -> float:
-    """Return what a choice costs: all stores, and each value that is computed again once."""
+    """Return the cost of a choice: all stores, and each value that is computed again once."""
     pending, again = [k for k in needed if k not in stored], set[str]()
     while pending:
         key = pending.pop()

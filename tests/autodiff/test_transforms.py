@@ -30,7 +30,7 @@ TABLE = np.array([1.0, 2.0, 3.0])
 
 @pytest.fixture
 def interpreted() -> Any:
-    """Run what a test calls in the interpreter: nothing is compiled."""
+    """Run a test's calls in the interpreter: nothing is compiled."""
     with tracejit.config(disable_jit=True):
         yield
 

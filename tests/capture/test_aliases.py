@@ -18,7 +18,7 @@ CALLS = ((3, 3), (4, 2), (3, 0), (5, 1))
 
 
 def outcome(source: str, name: str) -> str:
-    """Return "right" or "refused"; an assertion fails where anything is not what Python has."""
+    """Return "right" or "refused"; an assertion fails where anything differs from Python."""
     file = f"<alias program {name}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     namespace: dict[str, Any] = {"np": np, "types": types}

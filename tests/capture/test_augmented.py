@@ -45,7 +45,7 @@ def make(statement: str, name: str) -> Callable[..., Any]:
 
 
 def outcome(fn: Callable[..., Any], x: np.ndarray, v: Any) -> Any:
-    """Return what a call returns or raises."""
+    """Return a call's result or its error."""
     with np.errstate(all="ignore"):
         try:
             return fn(x, v)

@@ -27,7 +27,7 @@ X = np.array([0.3, -0.7, 1.1, 0.4, 0.9])
 
 
 def overwritten_element(x: Any) -> Any:
-    """What an element held before it was replaced does not matter any more."""
+    """An element's old value does not matter after it was replaced."""
     y = x * 2.0
     for i in range(len(y)):
         y[i] = y[i] ** 2
@@ -45,7 +45,7 @@ def read_modify_write(x: Any) -> Any:
 
 
 def carried_read_after_write(x: Any) -> Any:
-    """An iteration reads what the one before has written."""
+    """An iteration reads an element that the iteration before has written."""
     y = np.zeros_like(x)
     y[0] = x[0]
     for i in range(1, len(x)):
@@ -115,7 +115,7 @@ PROGRAMS = [overwritten_element, read_modify_write, carried_read_after_write, du
 
 
 def require_right(f: Callable[..., Any]) -> None:
-    """Value and gradient are Python's and those of differences."""
+    """Assert that a value is Python's, and a gradient close to differences."""
     value, gradient = tracejit.value_and_grad(f)(X)
     assert value == pytest.approx(f(X.copy()), rel=1e-12)
     steps = 1e-6 * np.eye(len(X))
@@ -168,7 +168,7 @@ def _a_read_overwrites_its_cotangent() -> Iterator[None]:
 
 @contextmanager
 def _only_the_first_iteration_is_stored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Each iteration writes its residuals over those of the one before."""
+    """Make each iteration write its residuals over the previous iteration's."""
     monkeypatch.setattr("tracejit.autodiff.storing.place_of", lambda store, ahead=0: (
         *(0 for _ in store.home.loops), *(Span(0, d) for d in store.values[0].aval.shape)))
     yield
@@ -285,7 +285,7 @@ def _guarded(x: Any) -> Any:
 
 
 def _zeros_left_out_by_masks(x: Any) -> Any:
-    """Masks meet: each leaves out what the others do not, and a root of zero is behind all."""
+    """Masks meet: each leaves out other elements, and a root of zero is behind all."""
     r = np.sqrt((x[:, None] - x) ** 2)
     apart = r > 0.0
     r[apart] = 1.0 / np.sqrt(0.1 + r[apart])
@@ -317,7 +317,7 @@ def test_selections_survive_being_computed_again(f: Any, n: int) -> None:
 @pytest.mark.parametrize("side", [True, False])
 def test_sides_of_a_where_that_are_merged_the_wrong_way_are_caught(
         side: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What comes from the two sides of one `where` is one selection, not two and their sum."""
+    """The values of the two sides of one `where` are one selection, not two and their sum."""
     x = np.array([0.3, -0.7, 1.1])
 
     def slope() -> float:

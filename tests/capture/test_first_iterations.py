@@ -104,7 +104,7 @@ PROGRAMS = [sum_of_rows, nested, leaves_early, goes_on_and_returns, backwards_fr
 
 
 def check(f: Any, sizes: tuple[int, ...] = (4, 2, 5)) -> None:
-    """Value and gradient at several sizes are Python's and those of differences."""
+    """Assert at several sizes that a value is Python's, and a gradient close to differences."""
     g = tracejit.value_and_grad(f)
     for n in sizes:
         rng = np.random.default_rng(n)

@@ -1,4 +1,4 @@
-"""What shares memory with what: NumPy's views are views and its copies copies, or it is refused."""
+"""Which arrays share memory: NumPy's views are views and its copies copies, or it is refused."""
 
 from __future__ import annotations
 

@@ -234,7 +234,7 @@ def test_jacobians_of_nests() -> None:
 
 
 def test_structured_primitives_without_a_capture() -> None:
-    """They run in Python, and give what they give compiled."""
+    """They run in Python, and have the same results as compiled."""
     for f in STRUCTURED:
         np.testing.assert_allclose(tracejit.jit(f)(POINT), f(POINT), rtol=1e-12)
 

@@ -1,6 +1,6 @@
 """A name that an expression may bind or leave alone, after a branch on data that binds it too.
 
-Which names are live decides what branches and loops merge. A walrus in a part of an expression
+Branches and loops merge the names that are live. A walrus in a part of an expression
 that is not always evaluated leaves the name as it was; a name after `as` is bound before the body.
 """
 
@@ -65,7 +65,7 @@ def test_a_name_is_what_python_leaves_it(around: str, statement: str) -> None:
 
 
 class Spring:
-    """A manager that changes what it holds on the way in and out."""
+    """A manager that changes its attribute on the way in and out."""
 
     def __init__(self, k: float) -> None:
         self.k = k

@@ -1,8 +1,8 @@
 """Python state that programs change without assigning to it: closures, iterators, objects, deques.
 
 A loop's body is traced once, so a counter in a closure or in an object, a queue, an iterator, must
-be carried like a name, or the loop be run in Python; else a program would go on with what the
-state was while it was captured. Each program is compared with plain Python at two sizes.
+be carried like a name, or the loop be run in Python; else a program would go on with the state
+of the capture. Each program is compared with plain Python at two sizes.
 """
 
 from __future__ import annotations
@@ -737,7 +737,7 @@ def cached_property_in_a_branch(x: Any) -> Any:
 
 
 class Vector:
-    """What users write: operators with branches on data, in-place ones, items, properties."""
+    """A user's class: operators with branches on data, in-place ones, items, properties."""
 
     __slots__ = ("a", "b")
 

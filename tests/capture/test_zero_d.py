@@ -1,4 +1,4 @@
-"""Arrays without axes: what is written to them is seen by all their names, unlike of scalars."""
+"""Arrays without axes: unlike with scalars, a write to one is seen by all its names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`debug_print`: what compiled code prints is what the function would print as it stands."""
+"""`debug_print`: compiled code prints the same lines as the function run by Python."""
 
 from __future__ import annotations
 

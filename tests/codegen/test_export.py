@@ -1,4 +1,4 @@
-"""Exported programs: C programs get from them what Python gets, to the last bit, and no Python."""
+"""Exported programs: C programs get Python's results from them, to the last bit, without Python."""
 
 from __future__ import annotations
 
@@ -535,7 +535,7 @@ def test_scipy_integrates_gradients_without_python() -> None:
 
 
 def test_compiled_code_calls_a_c_function_as_a_cfunc() -> None:
-    """By its `ctypes`, as Numba calls what its own `cfunc` made."""
+    """By its `ctypes`, as Numba calls functions of its own `cfunc`."""
     slope = compiled(tracejit.grad(decay), 1.0, 2.0).cfunc()
     call = slope.ctypes
 

@@ -1,7 +1,7 @@
 """Emitted source: every byte of it, for a dozen programs, is in `tests/golden/`.
 
-Each `NAME.py` there has a program and what it is traced for, `NAME.ir` the IR that is lowered and
-what `.why()` says, `NAME.source.py` the source, at whose head that IR stands. Nothing is compiled.
+Each `NAME.py` there has a program and its argument specs, `NAME.ir` the IR that is lowered and
+the text of `.why()`, `NAME.source.py` the source, headed by that IR. Nothing is compiled.
 `make golden` writes the texts again.
 """
 
@@ -34,7 +34,7 @@ def traced_of(name: str) -> Traced:
 
 
 def emitted(name: str, *, verify: bool = False) -> dict[str, str]:
-    """Return what a program of the folder is lowered to, and why, by the endings of files."""
+    """Return a program's IR with its reasons, and its source, by the endings of their files."""
     with tracejit.config(verify=verify):
         traced = traced_of(name)
         source = traced.lower().source
@@ -44,7 +44,7 @@ def emitted(name: str, *, verify: bool = False) -> dict[str, str]:
 
 
 def split(source: str) -> tuple[str, str, str]:
-    """Return what stands above the IR in a source, the IR, and what stands below."""
+    """Return the text above the IR in a source, the IR, and the code below."""
     begin = source.index("\ngraph ") + 1
     end = source.index("\n}\n", begin) + 2
     return source[:begin], source[begin:end], source[end:].lstrip("\n")

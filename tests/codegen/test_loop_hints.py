@@ -1,4 +1,4 @@
-"""What the vectoriser is told: short rows take one vector at a time, sums and calls several."""
+"""Hints for the vectoriser: short rows take one vector at a time, sums and calls several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loop IR: what trees say, how they are spelled, what passes make of them, and who writes text."""
+"""Loop IR: the meaning and the spelling of trees, the results of passes, and who writes text."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_tree_is_spelled_as_python_reads_it(tree: Expression, source: str) -> 
 
 
 def _value(e: Expression, names: dict[str, Any]) -> Any:
-    """Return what a tree means, without its text."""
+    """Return the value of a tree, without its text."""
     if isinstance(e, Const):
         return e.value
     if isinstance(e, Var):

@@ -354,7 +354,7 @@ def test_errors_can_be_caught_in_njit_code() -> None:
 
 
 def refused(g: Any, *args: Any) -> str:
-    """Return what Numba says of a call, having required the caller's line."""
+    """Return the text of Numba's error for a call, having required the caller's line."""
     call = forwarding(g, len(args))
     with pytest.raises(numba.TypingError) as caught:
         call(*args)

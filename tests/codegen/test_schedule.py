@@ -497,7 +497,7 @@ class Described:
             yield f"{indent}{self.title(step)}"
 
     def title(self, step: Step) -> str:
-        """Return what a step does in a few words."""
+        """Return a step's title: its kind and the values that it computes."""
         if isinstance(step, Nest):
             return "the loop of " + " and ".join(map(self.title, step.statements()))
         if isinstance(step, Statement):

@@ -56,7 +56,7 @@ PARTS = 4
 
 
 def run_child(kind: str, *names: str, simulate: bool) -> dict[str, str]:
-    """Return, per program, what is wrong with it."""
+    """Return the words of each program's fault, by its name; "" for a right program."""
     environment = dict(os.environ)
     environment.pop("NUMBA_ENABLE_CUDASIM", None)
     folders = [str(CHILD.parents[1]), environment.get("PYTHONPATH", "")]
@@ -204,7 +204,7 @@ PLANNED = [
 
 @pytest.mark.parametrize(("transform", "fn", "specs", "kernels"), PLANNED)
 def test_a_program_has_the_kernels_that_are_planned(transform, fn, specs, kernels) -> None:
-    """What is fused on the CPU is one kernel, forward and backward, and nothing is done twice."""
+    """A nest of the CPU is one kernel, forward and backward, and nothing is done twice."""
     lowered = transform(fn, target="cuda").trace(*specs).lower()
     assert lowered.kernels == kernels
     _, _, host = lowered.source.partition("def launch(")

@@ -1,4 +1,4 @@
-"""What target="cuda" refuses is said with the user's line and what to write instead."""
+"""Refusals of target="cuda" name the user's line and a remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs for a device show themselves, and say in one message what they cannot do and why."""
+"""Programs for a device show themselves, and one message says why an attribute is not there."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def test_njit_code_is_refused() -> None:
 
 
 class Anywhere:
-    """What looks like an array on a device."""
+    """An object that looks like an array on a device."""
 
     def __init__(self, typestr: str, shape: tuple[int, ...]) -> None:
         self.typestr, self.shape = typestr, shape

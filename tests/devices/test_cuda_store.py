@@ -1,7 +1,7 @@
 """Programs with target="cuda" that outlive the process: as files, and in the store.
 
 No device is needed: PTX is compiled without one, and a device of some compute capability is said to
-be there. Calls of what was loaded run in Numba's simulator, in a process of its own.
+be there. Calls of loaded programs run in Numba's simulator, in a process of its own.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def test_what_calls_need_is_the_same_from_its_text() -> None:
 
 @pytest.mark.parametrize("case", range(len(PLANNED) + 1))
 def test_the_plan_is_what_the_dims_say(case: int) -> None:
-    """Sizes, shapes and bytes are those of the graph's dims; what does not fit is refused."""
+    """Sizes, shapes and bytes follow from the graph's dims; arrays that do not fit are refused."""
     lowered = list(lowered_programs())[case]
     compiled, graph = lowered.compile(), lowered.graph
     rng = np.random.default_rng(case)
@@ -122,7 +122,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def on_device(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
-    """Return what says that a device of a compute capability is there, or with None that none is.
+    """Return a function that sets the compute capability of the device; None for no device.
     """
     def say(capability: Any) -> None:
         monkeypatch.setattr("tracejit.program.cuda.images.device_capability", lambda: capability)
@@ -310,7 +310,7 @@ print(json.dumps(said))
 
 @pytest.fixture
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on_device: Any) -> Iterator[list[str]]:
-    """Switch the store on, with a device of 8.0 there; yield what was compiled."""
+    """Switch the store on, with a device of 8.0; yield the list of compiled functions' names."""
     if not has_compiler():
         pytest.skip("NVVM is not installed")
     on_device((8, 0))

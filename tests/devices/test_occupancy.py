@@ -1,4 +1,4 @@
-"""Occupancy estimates are what NVIDIA's own arithmetic, `cuda_occupancy.h`, says."""
+"""Occupancy estimates agree with NVIDIA's own arithmetic, `cuda_occupancy.h`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is long, and why: files of more than 300 lines, functions of more than 40."""
+"""Long places, and why: files of more than 300 lines, functions of more than 40."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The documentation: what it shows is run, and what it prints is what comes out now.
+"""The documentation: its programs are run, and the outputs that it shows are the outputs now.
 
 In README.md and docs/*.md a block of ```python is run, in the order of the page, each as a file
-`example.py` of its own with the names of those before it; not if its fence says `python no-run`. A
-block of ```text that follows it is what it prints. `--golden` writes those blocks, the figures of
+`example.py` of its own with the names of earlier blocks; not if its fence says `python no-run`. A
+block of ```text that follows it is its output. `--golden` writes these blocks, the figures of
 the README, docs/api.md, docs/coverage.md and the end of docs/refusals.md again.
 """
 
@@ -36,7 +36,7 @@ Expect = Callable[[Path, str], None]
 
 
 def printed(source: str, path: Path, names: dict[str, Any]) -> str:
-    """Run source as a file; return what it prints."""
+    """Run source as a file; return its output."""
     path.parent.mkdir()
     path.write_text(source, encoding="utf-8")
     linecache.checkcache(str(path))
@@ -47,7 +47,7 @@ def printed(source: str, path: Path, names: dict[str, Any]) -> str:
 
 
 def with_output(page: str, folder: Path) -> str:
-    """Return a page with what its programs print now in the blocks of text behind them."""
+    """Return a page with its programs' outputs of now in the blocks of text behind them."""
     module = types.ModuleType("example")
     sys.modules["example"] = module
     names: dict[str, Any] = vars(module)

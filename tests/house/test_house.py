@@ -154,7 +154,7 @@ def long_files(modules: dict[str, str]) -> set[str]:
 
 
 def long_functions(modules: dict[str, str]) -> set[str]:
-    """Return the names of the functions that are long, with those of what they are in."""
+    """Return the qualified names of the functions that are long."""
     found: set[str] = set()
 
     def visit(node: ast.AST, name: str) -> None:
@@ -178,7 +178,7 @@ def _short(module: str) -> str:
 
 
 def complaints(found: set[str], reasons: dict[str, str]) -> tuple[set[str], set[str]]:
-    """Return what is long without a reason, and the reasons of what is long no more."""
+    """Return the long places without a reason, and the reasons of places no longer long."""
     return found - set(reasons), set(reasons) - found
 
 

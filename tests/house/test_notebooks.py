@@ -1,4 +1,4 @@
-"""The notebooks: they run from a clean kernel, and show what comes out now.
+"""The notebooks: they run from a clean kernel, and show the outputs of now.
 
 Each is a pair: the text `NAME.py`, which is reviewed, and `NAME.ipynb`, which has the outputs too.
 `--golden` makes the second from the first. Cells tagged `varies` show times, or code for one
@@ -49,7 +49,7 @@ def from_text(path: Path) -> Any:
 
 
 def sources(notebook: Any) -> list[Any]:
-    """Return what a notebook and its text have in common."""
+    """Return the common part of a notebook and its text: kinds, sources and tags of cells."""
     return [(cell.cell_type, cell.source, cell.metadata.get("tags", [])) for cell in notebook.cells]
 
 
@@ -63,7 +63,7 @@ def executed(path: Path) -> Any:
 
 
 def shown(cell: Any) -> str:
-    """Return the text that a cell shows, but for what its tag says varies."""
+    """Return the text that a cell shows, times replaced; "varies" for a cell with that tag."""
     if "varies" in cell.metadata.get("tags", []):
         return "varies"
     text = "".join(out.get("text", "") or out.get("data", {}).get("text/plain", "")
@@ -92,7 +92,7 @@ def test_notebooks_show_what_comes_out(text: Path, request: pytest.FixtureReques
 
 
 def faults(notebook: Any) -> Iterator[str]:
-    """Yield what is wrong with a notebook as it lies in the repository."""
+    """Yield the faults of a notebook as it lies in the repository."""
     cells, code = notebook.cells, code_cells(notebook)
     first = cells[0].source.splitlines()[0]
     if not re.fullmatch(r"# .+\?", first):

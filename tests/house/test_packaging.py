@@ -1,4 +1,4 @@
-"""The tree: its packages are those that are installed, its imports point down, its files say why.
+"""The tree: its packages are the installed ones, its imports point down, its files say why.
 
 Each check is a function from files to complaints, and is shown a fault that it has to find.
 """
@@ -107,7 +107,7 @@ def imports_that_point_up(modules: dict[str, str]) -> list[str]:
 
 
 def imports_in(modules: dict[str, str]) -> dict[str, set[str]]:
-    """Return what each module imports: within functions and for annotations, too."""
+    """Return the modules that each module imports: within functions and for annotations, too."""
     found: dict[str, set[str]] = {}
     for module, source in modules.items():
         names = found[module] = set()

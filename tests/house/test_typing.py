@@ -1,4 +1,4 @@
-"""Types for users: what type checkers and editors are told is so, and what signatures say is so."""
+"""Types for users: the stubs for type checkers and editors are true, and so are signatures."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WRONG = [k for k, line in enumerate(PROGRAM.read_text(encoding="utf-8").splitlin
 
 
 def _run(*command: str, cwd: Path) -> str:
-    """Return what a checker prints; it sees the packages of this tree before installed ones."""
+    """Return a checker's output; it sees the packages of this tree before installed ones."""
     done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, cwd=cwd,
                           env={**os.environ, "PYTHONPATH": str(ROOT)})
     assert not done.stderr, done.stderr

@@ -1,4 +1,4 @@
-"""What graphs compute and move: formulas against counts made by hand, and against simple loops."""
+"""Flops and bytes of graphs: formulas against counts made by hand, and against simple loops."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Reports on loops: nests after fusion and why they are not fewer; which loops run on vectors.
 
-Nests and reasons are compared with lists made by hand. What is read from the assembly is compared
-with what LLVM's IR says of the same program, with vectorisation switched on and off.
+Nests and reasons are compared with lists made by hand. Facts read from the assembly are compared
+with LLVM's IR of the same program, with vectorisation switched on and off.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def softmax(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def nests_of(program: Lowered) -> list[tuple[Any, ...]]:
-    """Return, per nest, the regions it is in, its extents, and what its equations are."""
+    """Return, per nest, the regions it is in, its extents, and the ops of its equations."""
     return [(n.inside, n.extents(), " ".join(e.op for e in n.loop.equations()))
             for n in nest_facts(program)]
 

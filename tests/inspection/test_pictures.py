@@ -1,6 +1,6 @@
 """Pictures of graphs: complete, readable, and the same every time.
 
-What is drawn is compared with the graph itself, read by a few lines of its own here.
+Pictures are compared with the graph itself, read by a few lines of its own here.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def tangents(x, v):
 
 
 def penalty(x):
-    """The way forward reads what a way back has computed."""
+    """The way forward reads a result of a way back."""
     g = tracejit.grad(lambda y: np.sum(np.exp(y) * y))(x)
     return np.sum(g * g)
 
@@ -85,7 +85,7 @@ def rare(x):
 
 @cache
 def graph_named(name: str) -> Graph:
-    """Return the graph of a golden program, one of the gallery, or one of those above."""
+    """Return the graph of a golden program, one of the gallery, or one of the functions above."""
     kind, _, key = name.partition(":")
     n = tracejit.spec("f64[n]")
     if kind == "golden":
@@ -235,7 +235,7 @@ def test_roles_are_those_of_the_equations(name: str) -> None:
 
 
 def read_by(eqn: Eqn) -> set[Value]:
-    """Return what an equation and its regions read, as data or as bounds."""
+    """Return the values that an equation and its regions read, as data or as bounds."""
     found = {a for a in eqn.inputs if isinstance(a, Value)}
     found |= {v for d in param_dims(eqn.params) for v in dim_values(d)}
     for region in eqn.regions:
@@ -246,7 +246,7 @@ def read_by(eqn: Eqn) -> set[Value]:
 
 
 def residuals_of(graph: Graph) -> dict[Eqn, set[Value]]:
-    """Return what equations of the way back read of the way forward."""
+    """Return the values of the way forward that each equation of the way back reads."""
     primal: set[Value] = set()
     readers: list[Eqn] = []
 

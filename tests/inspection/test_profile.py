@@ -1,6 +1,6 @@
 """`tracejit.profile`: the same bits with clocks, counts against hand-made ones, the right lines.
 
-Nothing here depends on how long something takes: what is compared are counts, sums and texts.
+Nothing here depends on how long something takes: counts, sums and texts are compared.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def same_bits(left: Any, right: Any) -> bool:
 
 
 def assert_same_bits(g: Any, args: Any) -> None:
-    """Assert that clocks change no bit of results and of what is written to."""
+    """Assert that clocks change no bit of results and of arguments that are written to."""
     program = Instrumented(g, args, {})
     plain, clocked = copied(args, {})[0], copied(args, {})[0]
     clear_ticks(program.slots)

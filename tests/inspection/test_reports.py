@@ -28,7 +28,7 @@ VOID = {"br", "img", "meta"}
 
 
 class Checker(HTMLParser):
-    """Reads HTML: whether each element is closed, and what is left when styles are stripped."""
+    """Reads HTML: whether each element is closed, and the text left when styles are stripped."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -148,7 +148,7 @@ def test_the_interpreters_products_are_einsums() -> None:
 
 
 def test_proofs_about_max_look_at_so_many_cases_at_most() -> None:
-    """Twenty of them have a million cases; it is given up, and what needs few is proved."""
+    """Twenty of them have a million cases; it is given up, and proofs of few cases are made."""
     sizes = [Value(Aval(np.dtype(np.int64), ()), f"n{k}") for k in range(20)]
     total: Any = 0
     for a, b in itertools.pairwise(sizes):

@@ -1,4 +1,4 @@
-"""What dtype everything has: that of NumPy, for statements on arrays of every dtype."""
+"""Dtypes of results are NumPy's, for statements on arrays of every dtype."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ UNUSUAL = {("bool", "u = u ** 2"), ("bool", "u = np.round(u)"), ("bool", "u = np
 
 
 def outcome(f: Callable[..., Any], args: list[Any]) -> Any:
-    """Return what a call gives, or the kind of its error."""
+    """Return a call's result, or the kind of its error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -1,4 +1,4 @@
-"""What one more function of libm takes: two rows, for the CPU, for devices, for C."""
+"""One more function of libm takes two rows, for the CPU, for devices, for C."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""NumPy as users write it: values and types are NumPy's own, derivatives those of differences.
+"""NumPy as users write it: values and types are NumPy's own, derivatives close to differences.
 
-Each case is a function and arguments for it. The tables of what is captured say which cases must
+Each case is a function and arguments for it. The tables of captured functions say which cases must
 exist, so that a function added to them without a case here fails a test.
 """
 
@@ -72,7 +72,7 @@ def leaves(x: Any) -> list[Any]:
 
 
 def mapped(fn: Callable[[Any], Any], x: Any) -> Any:
-    """Return nested containers with a function applied to what they hold."""
+    """Return nested containers with a function applied to their leaves."""
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         return type(x)(*(mapped(fn, part) for part in x))
     if isinstance(x, (list, tuple)):
@@ -97,7 +97,7 @@ def is_floating(x: Any) -> bool:
 
 
 def assert_identical(actual: Any, expected: Any, what: str = "the result") -> None:
-    """Assert that a result is what NumPy's is: structure, types, dtypes, shapes, numbers."""
+    """Assert that a result equals NumPy's: structure, types, dtypes, shapes, numbers."""
     if not isinstance(expected, bool):  # a truth value that depends on data is NumPy's
         assert type(actual) is type(expected), f"{what}: {type(actual)} is not {type(expected)}"
     if isinstance(expected, (list, tuple, dict)) or dataclasses.is_dataclass(expected):
@@ -177,7 +177,7 @@ def check_case(fn: Callable[..., Any], args: tuple[Any, ...], *, forward: bool =
 
 
 def assert_type_like(bar: Any, x: Any) -> None:
-    """Assert that a cotangent has the type, dtype and shape of what it belongs to."""
+    """Assert that a cotangent has the type, dtype and shape of its primal."""
     assert type(bar) is type(x) or np.ndim(x) == 0
     assert np.asarray(bar).dtype == np.asarray(x).dtype
     assert np.shape(bar) == np.shape(x)

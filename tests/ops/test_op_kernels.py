@@ -1,4 +1,4 @@
-"""Every entry of the table of ops as machine code: what the interpreter says, nothing outside."""
+"""Every entry of the table of ops as machine code: the interpreter's results, nothing outside."""
 
 from __future__ import annotations
 

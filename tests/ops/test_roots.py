@@ -1,4 +1,4 @@
-"""`scipy.optimize`'s roots: SciPy's numbers step by step, and derivatives by what is implied."""
+"""`scipy.optimize`'s roots: SciPy's numbers step by step, and implicit derivatives."""
 
 from __future__ import annotations
 

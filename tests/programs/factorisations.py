@@ -211,7 +211,7 @@ def ldl(a):
 
 @program(lambda n, rng: (positive(n, rng),), sizes=(3, 4))
 def jacobi_eigenvalues(a):
-    """Cyclic rotations until what is off the diagonal has gone."""
+    """Cyclic rotations until the elements off the diagonal have gone."""
     n = len(a)
     for _ in range(20):
         off = 0.0

@@ -268,7 +268,7 @@ def radiative_layers(depths, albedo, flux):
 @program(lambda n, rng: (rng.choice([-1.0, 1.0], (n, n)), rng.uniform(0, 1, (2, n, n)), 0.4, 0.2),
          argnums=(2, 3))
 def ising_sweeps(spins, uniform, coupling, field):
-    """Metropolis' flips with given random numbers; the log-probability of what was done."""
+    """Metropolis' flips with given random numbers; the log-probability of the moves."""
     n = len(spins)
     spins = spins.copy()
     score = 0.0

@@ -15,16 +15,16 @@ Make = Callable[[int, np.random.Generator], tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Program:
-    """A function with a real scalar result, and what its gradient is compared with.
+    """A function with a real scalar result, and how its gradient is checked.
 
     make         -- makes arguments of a size
     argnums      -- the arguments to differentiate by
     differences  -- None where the complex step gives the derivative; else the relative error
                     allowed to a central difference
-    sizes        -- what `make` is called with
+    sizes        -- the arguments of `make`
     compilations -- how many compilations serve all sizes
     refused      -- why it is refused, until it is captured
-    wrong        -- what is wrong with it, until that is repaired
+    wrong        -- its fault, until that is repaired
     """
 
     function: Callable[..., Any]

@@ -1,4 +1,4 @@
-"""Neural networks, recurrent ones step by step, and what is done to train them."""
+"""Neural networks, recurrent ones step by step, and their training."""
 # ruff: noqa: B905  (a plain zip, as users write it)
 
 from typing import NamedTuple

@@ -277,7 +277,7 @@ def reverse_through_a_view(x):
 
 @program(lambda n, rng: (rng.normal(size=n), 0.3), argnums=(0, 1))
 def linear_congruential_visits(x, a):
-    """Walk through an array by integer arithmetic, and change what is visited."""
+    """Walk through an array by integer arithmetic, and change each visited element."""
     x, k, total = x.copy(), 0, 0.0
     for step in range(2 * len(x)):
         k = (5 * k + 3 * step + 1) % len(x)

@@ -98,7 +98,7 @@ class RunningMoments:
 @program(lambda n, rng: (np.where(np.arange(4 * n) % 7 == 3, 30.0, 1.0)
                          * rng.standard_normal(4 * n), 2.5))
 def clipped_moments(x, cut):
-    """Sigma clipping: moments again and again, of what is within `cut` deviations."""
+    """Sigma clipping: moments again and again, of the elements within `cut` deviations."""
     keep = x
     for _ in range(10):
         moments = RunningMoments()

@@ -1,4 +1,4 @@
-"""The store of compiled programs: when they are found, when not and why, and what harms them."""
+"""The store of compiled programs: when they are found, when not and why, and damage to them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Project:
                                 stderr=subprocess.PIPE)
 
     def run(self, script: str) -> Any:
-        """Return what the last line of a script's output is as JSON."""
+        """Return the last line of a script's output, read as JSON."""
         process = self.start(script)
         out, err = process.communicate(timeout=120)
         assert process.returncode == 0, err

@@ -21,7 +21,7 @@ def _square(x: np.ndarray) -> float:
 
 
 def _stages(folder: Path) -> dict[str, list[str]]:
-    """Return the stages that are there, by the part of the name that says of what."""
+    """Return the stages whose files are in a folder, by the program's name."""
     found: dict[str, list[str]] = {}
     for path in sorted(folder.iterdir()):
         stem, _, stage = path.name.partition(".")

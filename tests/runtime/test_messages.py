@@ -1,4 +1,4 @@
-"""What a user is told: each error names the user's own line and, where there is one, a remedy.
+"""Messages to users: each error names the user's own line and, where there is one, a remedy.
 
 A case is a function, marked by a comment `# <-- here` on the line to be named, with the exact text.
 """

@@ -57,7 +57,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 
 
 def frames_of(call: Callable[[], Any]) -> list[traceback.FrameSummary]:
-    """Return the frames of what a call raises, but for pytest's and this one."""
+    """Return the frames of a call's error, but for pytest's and this one."""
     with pytest.raises(Exception) as caught:
         call()
     return list(traceback.extract_tb(caught.value.__traceback__))

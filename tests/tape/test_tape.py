@@ -477,7 +477,7 @@ def test_bad_targets_sources_and_variables() -> None:
 
 @pytest.mark.parametrize("planted", [False, True])
 def test_users_arrays_may_change_afterwards(planted: bool, monkeypatch: Any) -> None:
-    """What the way back reads is copied where somebody else can write to it."""
+    """An array that the way back reads is copied where somebody else can write to it."""
     if planted:
         monkeypatch.setattr(recording, "_keep", lambda x, operands: x)
     data = np.array([1.0, 2.0])
@@ -768,7 +768,7 @@ def test_numbers_that_vary_become_operands() -> None:
 
 @pytest.mark.parametrize("planted", [False, True])
 def test_ways_back_are_compiled_once_they_took_long(planted: bool, monkeypatch: Any) -> None:
-    """And give then what they gave before, for every size; a planted fault is seen."""
+    """And give then the same results as before, for every size; a planted fault is seen."""
     monkeypatch.setattr(plans, "COMPILING", 0.0)
     monkeypatch.setattr(plans, "LARGE", 2)
     monkeypatch.setattr(plans, "_PLANS", {})
@@ -825,7 +825,7 @@ def test_numbers_that_change_from_tape_to_tape() -> None:
 
 
 def test_a_target_that_is_a_source_after_others_that_are_none() -> None:
-    """Recordings with the same calls, or none, are told apart by what is asked of them."""
+    """Recordings with the same calls, or none, are told apart by the targets and sources asked."""
     for _ in range(5):
         v, w = tracejit.Variable(2.0), tracejit.Variable(3.0)
         with Tape(persistent=True) as tape:

@@ -1,4 +1,4 @@
-"""Variables: state on tapes, state of compiled functions, and tapes within those."""
+"""Variables: state on tapes, state of compiled functions, and tapes within such functions."""
 
 from __future__ import annotations
 

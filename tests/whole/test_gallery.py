@@ -1,4 +1,4 @@
-"""The gallery's programs: their values are Python's, their gradients those of independent oracles.
+"""The gallery's programs: their values are Python's, their gradients an independent oracle's.
 
 Every program is run at each of its sizes by one function object: interpreted, and compiled.
 """

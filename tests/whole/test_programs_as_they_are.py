@@ -1,6 +1,6 @@
 """Programs as their authors write them: right, compiled once for both sizes, or refused with words.
 
-What is refused is in the table beside the program, with the beginning of the message.
+A refused program is in the table beside it, with the beginning of the message.
 """
 
 from __future__ import annotations

@@ -602,7 +602,7 @@ def f(x, y, a, n):
 @pytest.mark.parametrize("interpreted", [True, False])
 @pytest.mark.parametrize("name", SECOND_ORDER)
 def test_program_obeys_the_laws_at_second_order(name: str, interpreted: bool) -> None:
-    """The gradient of the gradient's sum is that of central differences."""
+    """The gradient of the gradient's sum is close to central differences."""
     program = Program(SECOND_ORDER[name])
     with tracejit.config(disable_jit=interpreted, verify=True):
         program.check_second(arguments(4), "second order")
@@ -847,7 +847,7 @@ def assigning(x):
 
 
 def test_functions_without_source_follow_what_they_read() -> None:
-    """They ran as they are, and what they read of globals was read once."""
+    """They ran as they are, and globals that they read were read once."""
     names: dict[str, Any] = {"__name__": "__main__"}
     exec(UNSEEN, names)
     x = np.array([1.0, 2.0, 3.0])
