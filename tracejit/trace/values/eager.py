@@ -23,7 +23,7 @@ class Recorded:
 
 
 class State(Recorded):
-    """The base of variables: what a capture reads at every call, and may assign to.
+    """The base of variables: inputs that every call reads and a captured function may assign to.
 
     Attributes: `trainable` (bool), `_data` (the present NumPy value).
     """
@@ -41,7 +41,7 @@ class State(Recorded):
 
 
 _HANDLERS: list[Callable[..., Any]] = []
-"""What carries out a call on recorded values; `tracejit.tape` enters it when it is imported."""
+"""The functions of `handle_calls`, which `tracejit.tape` enters when it is imported."""
 
 
 def holds_recorded(x: object) -> bool:
@@ -67,10 +67,11 @@ def record_whole(function: Callable[..., object], args: tuple[object, ...],
 
 def handle_calls(handler: Callable[..., object], watching: Callable[[], bool],
                  whole: Callable[..., object]) -> None:
-    """Make functions those that carry out calls on recorded values.
+    """Enter the functions that carry out calls on recorded values.
 
+    handler  -- carries out a call on NumPy values and records it
     watching -- whether there is a tape to record for
-    whole    -- carries out calls of users' code
+    whole    -- carries out a call of users' code that tapes see as one
     """
     _HANDLERS[:] = [handler, watching, whole]
 

@@ -63,7 +63,7 @@ _NUMBERS = (bool, int, float, complex)
 
 
 def lift(x: Any) -> Any:
-    """Return an operand as a tracer, a symbolic int or a number; refuse what is none of them."""
+    """Return an operand as a tracer, a symbolic int or a number; refuse any other object."""
     if isinstance(x, (TracedOperand, *_NUMBERS, np.generic)):
         return np.asarray(_plain_number(x))[()] if _is_of_class(x) else x
     if isinstance(x, np.ndarray):
@@ -78,7 +78,7 @@ def lift(x: Any) -> Any:
         return FUNCTIONS[np.array](x)
     if isinstance(x, Recorded):
         return current().captured.recorded_value(x)
-    if hasattr(type(x), "as_result"):  # what a clock said
+    if hasattr(type(x), "as_result"):  # the reading of a clock
         return x.as_result()
     raise refuse(f"a {public_name(type(x))} cannot be an operand of a captured operation",
                  "Use arrays, numbers, or lists of them")
@@ -99,7 +99,7 @@ def is_weak(x: object) -> bool:
 
 
 def _is_of_class(x: object) -> bool:
-    """Return whether something is a number of a class of its own, as `enum.IntEnum` makes them.
+    """Return whether an object is a number of a class of its own, as `enum.IntEnum` makes them.
 
     NumPy promotes by such a number as by one of NumPy's; beside Python's numbers it is Python's.
     """
@@ -321,7 +321,7 @@ def fit(x: Any, shape: tuple[Dim, ...]) -> Any:
 
 
 def written_as(x: Tracer, shape: tuple[Dim, ...]) -> Any:
-    """Return an operand whose dims, which are equal to those of a shape, are written as these."""
+    """Return an operand with its dims written as in `shape`, whose dims are equal to them."""
     if not dims_of(x):
         return x
     shape = tuple(map(current().canonical, shape))
@@ -398,10 +398,10 @@ def _strong(x: object, dtype: np.dtype) -> Any:
 
 
 VARIANTS: dict[tuple[str, str], Op] = {}
-"""The op that takes another's place for truth values or complex numbers, by name and dtype kind."""
+"""The op in another op's place for truth values or complex numbers, by name and dtype kind."""
 
 MIXED: dict[Any, Callable[..., Any]] = {}
-"""What ufuncs do of operands that no one dtype holds; `NotImplemented` where one does."""
+"""Captures of ufuncs for operands that no one dtype holds; `NotImplemented` for all others."""
 
 COMPOSITES: dict[Any, Callable[..., Any]] = {}
 """Ufuncs that are written with others; `NotImplemented` sends a call back to the ufunc's own op."""
@@ -448,7 +448,7 @@ def apply_operator(ufunc: np.ufunc, *operands: Any) -> Any:
 
 
 OF_SCALARS: dict[Any, Callable[..., Any]] = {}
-"""What operators do of scalars, where it is not the ufunc; `NotImplemented` where it is."""
+"""Captures of operators on scalars that differ from the ufunc; else `NotImplemented`."""
 
 
 def of_scalars(ufunc: np.ufunc, *operands: object) -> Any:
@@ -461,7 +461,7 @@ def of_scalars(ufunc: np.ufunc, *operands: object) -> Any:
 
 
 def _is_no_operand(ufunc: np.ufunc, operands: Sequence[object], x: object) -> bool:
-    """Return whether an operator that is given numbers cannot take this beside them."""
+    """Return whether an operator on numbers cannot take `x` as its other operand."""
     if isinstance(x, TracedOperand):
         return ufunc is np.matmul and not (isinstance(x, Tracer) and x.is_array)
     return x is None or isinstance(x, (str, dict, set)) or (isinstance(x, (list, tuple)) and any(
@@ -474,10 +474,10 @@ _OF_PYTHON = {type(None), str, dict, set, list, tuple}
 
 
 def _as_python(ufunc: np.ufunc, operands: Sequence[object]) -> Any:
-    """Raise what Python raises where an operand is no number, or leave the operator to Python.
+    """Raise Python's error where an operand is no number, or leave the operator to Python.
 
-    Python itself is asked, with ones of the same types. To compare an array with such a thing
-    gives an array of its shape.
+    Python itself is asked, with ones of the same types. The comparison of an array with such an
+    operand gives an array of its shape.
     """
     examples = [_one_like(x) if isinstance(x, TracedOperand) else x for x in operands]
     if ufunc in _OF_EXTREMES:
@@ -524,12 +524,12 @@ def _as_int(x: object) -> Any:
 
 
 PYTHON: dict[Any, Callable[..., Any]] = {}
-"""What operators do of Python's own numbers besides; `NotImplemented` goes on as the ufunc."""
+"""Captures of operators on Python's numbers alone; `NotImplemented` goes on as the ufunc."""
 
 
 @above
 def apply_inplace(ufunc: np.ufunc, target: Tracer, other: object) -> Any:
-    """Return what `target op= other` leaves in target: arrays are written to, scalars replaced."""
+    """Return `target` after `target op= other`: the same array, written to, or a new scalar."""
     if isinstance(target, Changing):
         return apply_operator(ufunc, target.read_value(), other)
     if not target.is_array:
@@ -545,7 +545,7 @@ def apply_inplace(ufunc: np.ufunc, target: Tracer, other: object) -> Any:
 
 
 def require_fits(ufunc: np.ufunc, result: Tracer, target: Tracer) -> None:
-    """Raise NumPy's error where `op=` gives what cannot be written to the array in its place."""
+    """Raise NumPy's error where the result of `op=` does not fit its array in dtype or shape."""
     require_same_kind(ufunc, result, target)
     product = ufunc is np.matmul  # which makes its own shape: nothing is broadcast to the target
     if result.ndim > target.ndim or (product and not (
@@ -562,5 +562,5 @@ def require_same_kind(ufunc: np.ufunc, result: Tracer, target: Tracer) -> None:
 
 
 REDUCTIONS: dict[Any, Callable[..., Any]] = {}
-"""From a ufunc to what captures its `reduce`; `ACCUMULATIONS` likewise."""
+"""From a ufunc to the capture of its `reduce`; `ACCUMULATIONS` for its `accumulate`."""
 ACCUMULATIONS: dict[Any, Callable[..., Any]] = {}

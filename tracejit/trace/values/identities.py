@@ -1,9 +1,9 @@
-"""Values that users can name have an identity of their own, once something tells values apart.
+"""Values that users can name have an identity of their own, once a use tells values apart.
 
 Equal expressions share one equation, `b` and `c` in `b = 2 * a; c = 2 * a`. Nothing shows it but a
-gradient by `b`, a tape, or `stop_gradients=[b]`. A capture that meets one of those begins again,
-with names: each result of an operation is then `named`, an equation that gradients go through and
-that is gone before code is made, while the operations themselves share equations as ever.
+gradient by `b`, a tape, or `stop_gradients=[b]`. A capture that meets such a use begins again, with
+names: each result of an operation is then `named`, an equation that gradients go through and that
+is gone before code is made, while the operations themselves share equations as ever.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def named(x: object, operands: object = ()) -> Any:
 
 
 def rename(x: Tracer) -> bool:
-    """Give what a handle shows another identity from here on; return False where it keeps its own.
+    """Give the elements of a handle another identity from here on; return False if impossible.
 
-    That is where it is an array from around the block that is open: the new one would end with it.
+    An array from around the open block keeps its identity: a new one would end with the block.
     """
     trace = current()
     if isinstance(x, Changing) or (x.shown_as is None and (x.steps or x.cell.depth != trace.depth)):

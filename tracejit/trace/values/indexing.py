@@ -45,16 +45,16 @@ __all__ = ["as_element", "basic_key", "broadcast_value", "get_item", "require_on
 
 _VALID_INDICES = ("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
                   "integer or boolean arrays are valid indices")
-"""What NumPy says of a bad index."""
+"""NumPy's message for a bad index."""
 _NO_COMPLEX = ("float() argument must be a string or a real number, not 'complex'",
                "int() argument must be a string, a bytes-like object or a real number, not "
                "'complex'")
-"""What NumPy says of a complex number of Python that is written to floats, and to ints."""
+"""NumPy's messages for a Python complex number that is written to floats, and to ints."""
 
 
 @dataclass(frozen=True, slots=True)
 class BasicKey:
-    """A basic index, and the shape of what it shows with its new axes."""
+    """A basic index, and the shape of the view that it shows, new axes included."""
 
     at: At
     shape: tuple[Dim, ...]
@@ -124,8 +124,8 @@ def set_item(x: Tracer, key: object, value: Any) -> None:
 def as_element(value: Any, dtype: np.dtype, at_index_arrays: bool = False) -> Any:
     """Return an operand that is written to an array, converted as NumPy converts it.
 
-    Python's numbers, by themselves or in a list, become numbers of the array's dtype or raise what
-    Python raises; arrays are cast.
+    Python's numbers, by themselves or in a list, become numbers of the array's dtype or raise
+    Python's error; arrays are cast.
 
     at_index_arrays -- whether NumPy takes a scalar of its own for an array, of which it warns
     """
@@ -190,7 +190,7 @@ def view(x: Tracer, step: Step) -> Tracer:
 
 
 def write_cell(x: Tracer, put: Any, at: At | None) -> None:
-    """Replace what a handle shows by `put(elements, at)`, for all of its aliases."""
+    """Replace the elements of a handle by `put(elements, at)`, for all of its aliases."""
     cell = x.cell
     if cell.constant is not None:
         raise refuse(cell.constant, "Work on a copy: x = x.copy()")
@@ -375,7 +375,7 @@ def _is_within(d: Dim, size: Dim) -> bool:
 def _tried_index(d: Dim, size: Dim, axis: int) -> Dim:
     """Return an index in [0, size) where a `try` catches the error of one out of bounds.
 
-    What follows is in the branch in which it is in bounds.
+    The code behind it is traced in the branch for an index in bounds.
     """
     i, n = as_operand(d), as_operand(size)
     ABOVE.diverted(np.logical_and(i >= -n, i < n), IndexError, "index {:.0f} is out of bounds for "

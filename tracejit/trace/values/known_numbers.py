@@ -1,6 +1,6 @@
 """Numbers that Python has to know: an int of this call becomes known, all others are refused.
 
-Text is where most are asked for: its letters show a number, unless it is shown in the run.
+Most are needed for text, whose letters show a number, unless the run fills it in.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def shown_text(x: Any, spec: str) -> str:
 
 
 FIELD = "\ue000\ue001"
-"""What surrounds `NUMBER:FORMAT` in a text that is to be filled in: no text of users has these."""
+"""The marks around `NUMBER:FORMAT` in a text that the run fills in: users' text has neither."""
 
 
 def text_or_marker(x: object, spec: str) -> str | None:
@@ -56,7 +56,7 @@ def text_number(x: Any, site: Site | None = None) -> int:
     """Return the int that a text shows, as its letters are looked at, or refuse."""
     site = site or find_site()
     try:
-        if hasattr(type(x), "as_result"):  # what a clock said
+        if hasattr(type(x), "as_result"):  # the reading of a clock
             x.as_result()
         if isinstance(x, ABOVE.SymInt):
             return need_int(x.dim, "text in which it is written", site)

@@ -2,8 +2,8 @@
 
 A list of which a size says how long it is stores its items in one array, and may get items of
 another kind (`[0] * n` that gets floats). An item that is read is of one of the kinds, and nobody
-knows of which. Operators whose results are the same for each of them go on; anything else that
-would tell them apart makes the list again, item by item.
+knows of which. Operators whose results are the same for each of them go on; any other operation
+that would tell them apart makes the list again, item by item.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Mixed(Tracer):
 
     @property
     def value(self) -> Any:
-        """Give the list up: something would see of which kind the number is."""
+        """Give the list up: an equation would show the number's kind."""
         self.tell_apart()
 
     @property
@@ -209,7 +209,7 @@ class Merged(Mixed):
 
 
 def keys_of(kinds: Iterable[Kind]) -> set[tuple[np.dtype, bool]]:
-    """Return which kinds there are, whatever their bounds."""
+    """Return the dtypes of kinds, each with whether it is Python's, without the bounds."""
     return {k[:2] for k in kinds}
 
 
@@ -252,7 +252,7 @@ def number_of(x: object) -> Any:
 
 
 def settled(x: object) -> Any:
-    """Return a number that a name holds: on several ways to it, it is what all of them join to."""
+    """Return a number that a name holds, as one of the kind that all of its kinds join to."""
     if not isinstance(x, Mixed):
         return x
     return scalar_of(x.number.value, weak=all(k.weak for k in x.kinds))
@@ -279,7 +279,7 @@ _OF_BITS = {np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_sh
             np.right_shift}
 _OF_FUNCTIONS: dict[str, Any] = {"i": int, "f": float, "c": complex}
 _OF_OPERATORS = {"b": int, **_OF_FUNCTIONS}
-"""What Python's numbers promote as: bools are ints to operators, and bools to ufuncs."""
+"""The types as which Python's numbers promote: bools are ints to operators, but not to ufuncs."""
 
 
 def combined(apply: Callable[..., Any], ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
@@ -333,7 +333,7 @@ def _require_divisors(ufunc: np.ufunc, operands: tuple[object, ...], mixed: Mixe
 
 
 def _without_sign(ufunc: Any, result: Any, kinds: Kinds, flag: Flag | None) -> Any:
-    """Return a result in which no zero of ints has a sign, where the run knows what is an int."""
+    """Return a result whose zeros have no sign where the run knows it to be an int."""
     ints = [key for key in keys_of(kinds) if key[0].kind in "bi"]
     if ufunc not in _SIGNED or flag is None or len(ints) != 1:
         return result
@@ -382,8 +382,8 @@ def _require_divisor(operands: tuple[Any, ...], message: str = "division by zero
 def _require_any_divisor(divisor: object, mixed: Mixed, kinds: Sequence[Kinds]) -> None:
     """Require that a divisor is not zero where the numbers may be Python's, or may be NumPy's.
 
-    The one is an error and the other infinity. A list that can be made item by item is; of one
-    whose length data decides nobody knows which it is, so that it is an error.
+    A zero is an error in Python, and infinity in NumPy. A list that can be made item by item is; in
+    a list whose length data decides nobody knows the kind, so that a zero is an error.
     """
     if _divides(divisor) or any(all(not k.weak for k in ks) for ks in kinds) or all(
             k.weak for ks in kinds for k in ks):

@@ -42,7 +42,7 @@ __all__ = ["LIMIT", "TOO_LARGE", "either", "fitted", "is_scalar", "last_before_e
            "strong"]
 
 LIMIT = 2.0 ** 63
-"""What no int64 reaches."""
+"""The least power of two above all int64."""
 
 TOO_LARGE = "the int does not fit into 64 bits: make it a float, if it need not be exact"
 
@@ -61,7 +61,7 @@ def require(holds: object, error: type[Exception], message: str) -> None:
 
 @above
 def require_ours(holds: object, error: type[Exception], message: str) -> None:
-    """Require what Python does not: the error is a refusal, and no `try` catches it."""
+    """Require a condition that Python does not: the error is a refusal that no `try` catches."""
     if isinstance(holds, (bool, np.bool_)):
         if not holds:
             raise error(message)
@@ -71,9 +71,9 @@ def require_ours(holds: object, error: type[Exception], message: str) -> None:
 
 
 def on_trial(x: Any) -> Any:
-    """Return an operand of what is computed only to see whether Python raises an error there.
+    """Return an operand of a trial, a result computed only to see whether Python raises an error.
 
-    In a `try`, what follows rests on that, and no derivative may flow where an error is raised.
+    In a `try` the result decides a branch, and no derivative may flow where an error is raised.
     """
     if not current().attempts or not isinstance(x, Tracer):
         return x
@@ -81,14 +81,14 @@ def on_trial(x: Any) -> Any:
 
 
 def is_scalar(x: object) -> bool:
-    """Return whether something is a number, and no array without axes."""
+    """Return whether an operand is a number, and no array without axes."""
     if isinstance(x, Tracer):
         return not (x.is_array or x.dims)
     return not isinstance(x, (np.ndarray, list, tuple))
 
 
 def require_int_of(x: object, dtype: np.dtype) -> None:
-    """Require that a float, without what is behind its point, is an int of a dtype."""
+    """Require that a float, without its fraction, is an int of a dtype."""
     number = strong(x)
     if isinstance(number, Tracer) or current().frames:  # whether it gets here, the run tells
         number = strong(cast(number, np.float64))
@@ -108,7 +108,7 @@ def require_int_of(x: object, dtype: np.dtype) -> None:
 
 
 def strong(x: object) -> Any:
-    """Return a number as one that follows NumPy: what is made of it raises nothing."""
+    """Return a number as one that follows NumPy, whose operations raise no error."""
     if isinstance(x, Tracer):
         return tracer_of(x.value) if x.weak else x
     if isinstance(x, SymInt):
@@ -273,7 +273,7 @@ def _shift_right(x: object, y: Any) -> Any:
 
 
 def _require_near(approximate: object, wrapped: object) -> None:
-    """Require that an int64 is the number that it was computed as: bits lost change it by 2**64."""
+    """Require that an int64 is near its value in floats: lost bits change it by 2**64."""
     distance = np.absolute(approximate - cast(wrapped, np.float64))
     require(distance < 2.0 ** 62, LargeInt, TOO_LARGE)
 
@@ -285,7 +285,7 @@ SMALL = 1 << 30
 """An int argument that is smaller is taken to be so at every call, under a guard."""
 
 SLOW = 2.0 ** 32
-"""What adds as little to a number from data does not get it out of 64 bits in the time there is."""
+"""Adding so little to a number from data is taken never to leave 64 bits, in any time there is."""
 
 
 @above
@@ -306,7 +306,7 @@ def fitted(d: Dim) -> Any:
 
 @above
 def require_negatable(d: Dim, unless: object = False) -> None:
-    """Require that an int is not the one that has no negative of 64 bits."""
+    """Require that an int is not -2**63, whose negative does not fit into 64 bits."""
     d = current().canonical(d)
     small: set[Value] = set()
     if isinstance(d, int) or _magnitude(d, None) < LIMIT:
@@ -324,7 +324,7 @@ def _take_for_small(ints: set[Value]) -> None:
 
 
 def _counts(d: Expr) -> bool:
-    """Whether a dim is a number from data and something small: what counts does not get far."""
+    """Whether a dim is a number from data plus or minus at most `SLOW`, as of a counter."""
     wide = [(m, c) for m, c in d.terms if _term_magnitude(m, c, None) >= LIMIT / 2]
     rest = sum(_term_magnitude(m, c, None) for m, c in d.terms if (m, c) not in wide)
     if len(wide) != 1 or rest + abs(d.const) > SLOW:
@@ -447,7 +447,7 @@ def _comparing(ufunc: Any, plain: Callable[[Any, Any], Any]) -> Callable[[Any, A
             return apply_ufunc(ufunc, *((n, strong(y)) if kinds[0] == "i" else (strong(x), n)))
         number = strong(y if kinds[0] == "i" else x)
         near, high = cast(n, np.float64), number >= LIMIT
-        whole = cast(  # what is not below 2**63 is settled apart
+        whole = cast(  # numbers from 2**63 on are settled apart
             np.where(np.absolute(number) <= LIMIT, number, 0.0), np.int64)
         ties = np.logical_and(near == number, np.logical_not(high))
         order = (as_strong(n), whole) if kinds[0] == "i" else (whole, as_strong(n))
@@ -460,7 +460,7 @@ def _comparing(ufunc: Any, plain: Callable[[Any, Any], Any]) -> Callable[[Any, A
 
 
 def dtype_of_any(x: object) -> np.dtype:
-    """Return the dtype of a number; of a Python int of any size, that of ints."""
+    """Return the dtype of a number: int64 for a Python int of any size."""
     return np.dtype(np.int64) if isinstance(x, int) and not isinstance(x, bool) else dtype_of(x)
 
 

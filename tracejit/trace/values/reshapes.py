@@ -35,7 +35,7 @@ def reshaped(a: Tracer, shape: tuple[Dim, ...]) -> Tracer:
 
 
 def ravelled(a: Tracer) -> Tracer:
-    """Return a flat array: a view of what is contiguous, else a copy."""
+    """Return a flat array: a view of a contiguous array, else a copy."""
     shape = (product(a.dims),)
     asked: set[int] = set()
     fits = is_contiguous(a, asked)

@@ -49,12 +49,12 @@ _DTYPE_OF = {"float": np.dtype(np.float64), "int": np.dtype(np.int64),
 
 
 ON_DEVICE = "__cuda_array_interface__"
-"""What arrays in the memory of a CUDA device have."""
+"""The attribute of arrays in the memory of a CUDA device."""
 
 
 @functools.lru_cache(maxsize=256)
 def is_plain_subclass(cls: type) -> bool:
-    """Return whether arrays of a subclass do what arrays do: nothing of theirs is overridden."""
+    """Return whether a subclass of arrays overrides none of their methods and attributes."""
     if issubclass(cls, np.memmap):
         return cls is np.memmap
     own = {name for base in cls.__mro__[:cls.__mro__.index(np.ndarray)] for name in vars(base)}
@@ -63,7 +63,7 @@ def is_plain_subclass(cls: type) -> bool:
 
 
 def spec_of_leaf(x: Any, what: str = "an argument") -> ArgSpec:
-    """Return the spec of an input's leaf; `Refusal`, which calls it `what`, where it has none."""
+    """Return the spec of an argument's leaf, `what` in messages; `Refusal` where it has none."""
     if isinstance(x, ArgSpec):
         return x
     kind = _BY_TYPE.get(type(x))
@@ -116,12 +116,12 @@ _BEGINNING = re.compile(rf"\s*({'|'.join(DTYPES)})\s*\[")
 
 
 def spec(text: str) -> Any:
-    """Return what stands for an argument of a type, wherever example arguments are taken.
+    """Return a spec, which stands for an argument of a type wherever examples are taken.
 
     text -- a dtype with sizes, named or fixed: "f64[n, 3]", "i64[]", or "float", "int", "complex"
             for Python numbers
 
-    Raises `ValueError` for text that is none of these.
+    Raises `ValueError` for any other text.
 
     >>> import tracejit
     >>> tracejit.spec("f64[n, 3]").ndim

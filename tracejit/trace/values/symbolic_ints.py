@@ -203,7 +203,7 @@ def _fitted(d: Dim) -> Any:
 
 
 def _prove(difference: Dim, relation: str) -> bool | None:
-    """Decide `difference relation 0` from what is known of every size and loop index."""
+    """Decide `difference relation 0` from the ranges of sizes and loop indices; None if unknown."""
     ranges = current().builder.known
     if isinstance(difference, int):
         return {"<": difference < 0, "<=": difference <= 0, "==": difference == 0,
@@ -221,7 +221,7 @@ def _prove(difference: Dim, relation: str) -> bool | None:
 
 
 def of_dim(d: Dim) -> Any:
-    """Return a dim as the Python int or symbolic int that it is."""
+    """Return a dim as a Python int, or as a symbolic int where it is not known."""
     d = current().canonical(d)
     return d if isinstance(d, int) else SymInt(d)
 

@@ -1,6 +1,6 @@
 """Text in which ints are written that are only known at run time.
 
-It can be printed as it is. Whoever looks at its letters, a dict that has it as a key say, needs
+It can be printed as it is. Code that looks at its letters, a dict that has it as a key say, needs
 the ints.
 """
 
@@ -61,7 +61,7 @@ class OpenText(str):
 
     def __format__(self, spec: str) -> str:
         if spec and not all(hasattr(type(n), "as_result") for n in self.numbers):
-            self.settle()  # the letters of what a clock said are known
+            self.settle()  # the letters of a clock's reading are known
         self._within_text()
         return str.__format__(str.__str__(self), spec)
 

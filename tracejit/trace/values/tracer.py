@@ -1,4 +1,4 @@
-"""Tracers: what stands for arrays and scalars while a function is captured.
+"""Tracers: the stand-ins of arrays and scalars while a function is captured.
 
 A `Tracer` is a handle on a storage cell; two handles on one cell are aliases, as two NumPy views
 of one buffer are.
@@ -41,7 +41,7 @@ def _compared_with_no_number(x: object, other: object, *, equal: bool) -> Any:
 
 
 class NamedView:
-    """A view as a value of its own: of which handle, and what was read of it, in which block."""
+    """A view as a value of its own: the handle, the value read of it, and the block of the read."""
 
     base: Tracer
     step: Step
@@ -69,7 +69,7 @@ class Tracer(TracedOperand):
         cell.handles.append(weakref.ref(self))
         self.steps = steps
         self.shown_as: NamedView | None = None
-        """What it shows, where handles are told apart."""
+        """Its view as a value of its own, where handles are told apart."""
         self.weak = weak
         """Whether it stands for a Python number, which does not promote NumPy dtypes."""
 
@@ -88,14 +88,14 @@ class Tracer(TracedOperand):
         return read_view(value, steps, _emit_one)
 
     def stands_on(self, base: Tracer, step: Step) -> None:
-        """Show what another handle shows through a step, as values of this handle's own."""
+        """Show another handle's elements through a step, as values of this handle's own."""
         self.shown_as = NamedView(base, step)
         self._read_named()
 
     def _read_named(self) -> Value:
-        """Return the elements shown as a value of this handle's own, while they stay what they are.
+        """Return the elements shown as a value of this handle's own, until the base is written to.
 
-        A view that is read in a region is another value there: that one ends with the region.
+        A view that is read in a region is another value there, which ends with the region.
         """
         view, trace = self.shown_as, current()
         assert view is not None
@@ -128,7 +128,7 @@ class Tracer(TracedOperand):
     def __deepcopy__(self, memo: dict[object, object]) -> Any:
         if self.steps:
             return self.__copy__()
-        if id(self.cell) not in memo:  # there may be several handles on what is one object
+        if id(self.cell) not in memo:  # there may be several handles on one object
             memo[id(self.cell)] = self.__copy__()
         return memo[id(self.cell)]
 
@@ -245,11 +245,11 @@ class Tracer(TracedOperand):
 
 
 Lifted = Tracer | SymInt | np.number | np.bool_ | complex | float | int
-"""What is an operand of a captured operation, or becomes one as it is."""
+"""The types of operands of captured operations after `lift`."""
 
 
 class CellPlace:
-    """A cell's value as something that a region may change."""
+    """A cell's value as a place that a region may change."""
 
     cell: Cell
 
