@@ -114,7 +114,7 @@ class NotRepeatable(Restart):
 
 
 class Unroll(Exception):
-    """Internal: the loop needs its index, or what it carries, as Python values.
+    """Internal: the loop needs its index, or its carried values, as Python values.
 
     why     -- the reason
     refusal -- raised where only data decides how often the loop runs
