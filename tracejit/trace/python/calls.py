@@ -65,7 +65,7 @@ from tracejit.trace.python.operator_functions import AS_WRITTEN
 from tracejit.trace.python.taking import take, takes, with_generators
 from tracejit.trace.python.users_functions import call_python
 from tracejit.trace.regions.choosing import with_plain
-from tracejit.trace.state.changes import read_indices, unseen
+from tracejit.trace.state.changes import read_indices, read_operand, unseen
 from tracejit.trace.state.insides import read_insides
 from tracejit.trace.state.policy import looks_inside
 from tracejit.trace.state.running import watched
@@ -250,6 +250,8 @@ def _call_numpy(fn: Callable[..., object], capture: Callable[..., object] | None
         unseen(f"the ufunc {fn.__name__}, made of a Python function,")
     if traced:
         return _call_ufunc(fn, args, kwargs)
+    for x in (*args, *kwargs.values()):
+        read_operand(x)
     with watched():
         return fn(*args, **kwargs)
 

@@ -17,7 +17,13 @@ from tracejit.trace.python import from_generators, list_functions, list_items, l
 from tracejit.trace.python.builtin_calls import call_natively
 from tracejit.trace.python.kinds_of_values import type_of
 from tracejit.trace.python.special_methods import is_plain, special_method
-from tracejit.trace.state.changes import CONTAINERS, call_watched, note_made, note_new, read_deeply
+from tracejit.trace.state.changes import (
+    CONTAINERS,
+    call_watched,
+    note_made,
+    note_new,
+    read_operand,
+)
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.equations import is_weak, to_dim
 from tracejit.trace.values.known_numbers import need_int
@@ -111,7 +117,7 @@ def operate(a: object, b: object, method: str, reflected: str,
             return plain(a, b)  # a text with numbers in it goes on
         if is_plain(a) and is_plain(b) and not isinstance(a, dict):
             for x in (a, b):
-                read_deeply(x)
+                read_operand(x)
             result = plain(a, b)
         else:
             result = call_natively(plain, (a, b), {})

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from tracejit.errors import TracejitError
 from tracejit.trace.containers.container_aliases import (
     is_joined,
@@ -33,8 +35,8 @@ from tracejit.trace.values.operands import TracedOperand
 
 __all__ = ["CONTAINERS", "advance", "before_change", "call_watched", "is_iterator",
            "known_container", "note_all_new", "note_made", "note_new", "note_own_names",
-           "note_shown_of_class", "read_deeply", "read_indices", "read_unseen",
-           "refuse_identity", "refuse_shown_of_class", "unseen"]
+           "note_shown_of_class", "read_deeply", "read_indices", "read_operand",
+           "read_unseen", "refuse_identity", "refuse_shown_of_class", "unseen"]
 
 _SEQUENCES = (list, deque, bytearray, array)
 CONTAINERS = (*_SEQUENCES, dict, set)
@@ -239,7 +241,19 @@ def read_deeply(x: object) -> None:
                 read_unseen(item)
             else:
                 current().captured.native.may_call(item)
+        elif isinstance(item, _COMPARED):
+            read_unseen(item)
         refuse_identity(item)
+
+
+_COMPARED = (np.ndarray, np.poly1d, bytearray, array, memoryview)
+"""The types of a library whose objects are compared by content that may change."""
+
+
+def read_operand(x: object) -> None:
+    """Do the same for an operand, which an operator that is not captured reads itself, too."""
+    read_unseen(x)
+    read_deeply(x)
 
 
 def read_indices(xs: Iterable[object]) -> None:
