@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.exact import token
 from tracejit.runtime.function import WithStates
-from tracejit.tape.values import Method, TapeValue
+from tracejit.tape.values import Method, Operand, TapeValue
 from tracejit.trace.ground.context import current
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.state.paths import Path
 from tracejit.trace.values.equations import lift
 
-__all__ = ["OPERATORS", "SLOT", "Inlined", "ReadingCall", "Unrecorded", "describe", "fill",
-           "invoke", "template_of"]
+__all__ = ["OPERATORS", "SLOT", "Inlined", "ReadingCall", "StateRead", "Unrecorded", "describe",
+           "fill", "invoke", "template_of"]
 
 SLOT = object()
 """In the template of a call, the place of an operand."""
@@ -32,6 +33,12 @@ OPERATORS = frozenset(getattr(operator, name) for name in (
 
 class Unrecorded(Exception):
     """A call that cannot be captured, with the reason."""
+
+
+class StateRead(tuple[Any, ...]):
+    """The state that a call reads, beside its arguments: numbers in it are operands."""
+
+    __slots__ = ()
 
 
 def describe(x: Any, operands: list[Any], *, loose: bool = False) -> Any:
@@ -54,6 +61,7 @@ def describe(x: Any, operands: list[Any], *, loose: bool = False) -> Any:
         return (slice, describe(x.start, operands, loose=loose),
                 describe(x.stop, operands, loose=loose), describe(x.step, operands))
     if isinstance(x, (list, tuple)):
+        loose = loose or kind is StateRead
         return (kind, *[describe(item, operands, loose=loose) for item in x])
     if isinstance(x, dict):
         return (kind, *[(k, describe(item, operands, loose=loose)) for k, item in x.items()])
@@ -64,7 +72,7 @@ def describe(x: Any, operands: list[Any], *, loose: bool = False) -> Any:
         hash(x)
     except TypeError:
         raise Unrecorded(f"an argument is a {kind.__name__}") from None
-    return (kind, x)
+    return (kind, token(x))
 
 
 def template_of(x: Any, *, loose: bool = False) -> Any:
@@ -77,7 +85,7 @@ def template_of(x: Any, *, loose: bool = False) -> Any:
     if kind is slice:
         return slice(template_of(x.start, loose=loose), template_of(x.stop, loose=loose), x.step)
     if isinstance(x, (list, tuple)):
-        items = [template_of(item, loose=loose) for item in x]
+        items = [template_of(item, loose=loose or kind is StateRead) for item in x]
         return kind(*items) if hasattr(x, "_fields") else kind(items)
     if isinstance(x, dict):
         return {k: template_of(item, loose=loose) for k, item in x.items()}
@@ -85,7 +93,10 @@ def template_of(x: Any, *, loose: bool = False) -> Any:
 
 
 def fill(template: Any, operands: Iterator[Any]) -> Any:
-    """Return a template with operands in its slots."""
+    """Return a template within a capture, with operands in its slots.
+
+    What is left are objects, whose attributes are captured state.
+    """
     if template is SLOT:
         return next(operands)
     kind = type(template)
@@ -96,7 +107,7 @@ def fill(template: Any, operands: Iterator[Any]) -> Any:
         return kind(*items) if hasattr(template, "_fields") else kind(items)
     if kind is dict:
         return {k: fill(item, operands) for k, item in template.items()}
-    return template
+    return current().captured.static(template)
 
 
 def invoke(function: Callable[..., object], args: tuple[object, ...],
@@ -112,7 +123,7 @@ class Inlined:
 
 
 class ReadingCall(Inlined):
-    """A call that reads variables, as a function of these as well."""
+    """A call that reads state, as a function of it as well: variables, numbers and arrays."""
 
     function: Any
     paths: tuple[Path, ...]
@@ -122,13 +133,21 @@ class ReadingCall(Inlined):
         self.function, self.paths = function, paths
         self.__name__ = getattr(function, "__name__", type(function).__name__)
 
+    def read(self) -> StateRead:
+        """Return the state that it reads, as it is now."""
+        found = [path.read() for path in self.paths]
+        return StateRead([x._state_read() if isinstance(x, Operand) else x for x in found])
+
     def __call__(self, args: tuple[object, ...], kwargs: dict[str, object],
                  states: Sequence[object]) -> Any:
-        """Make the call within a capture, the states given standing for the variables."""
-        captured = current().captured
-        for path, tracer in zip(self.paths, states, strict=True):
-            captured.stand_in(path.read(), lift(tracer), path, None)
+        """Make the call within a capture, the states given standing for what is read."""
         return invoke(self.function, args, kwargs)
+
+    def expect(self, states: Sequence[object]) -> None:
+        """Let the states given stand for what the capture will read at the paths."""
+        captured = current().captured
+        for path, state in zip(self.paths, states, strict=True):
+            captured.give(path, lift(state) if isinstance(state, np.ndarray) else state)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ReadingCall) and self.function == other.function and (

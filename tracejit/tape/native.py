@@ -76,6 +76,7 @@ class NativePullback:
 
     def __call__(self, *args: object) -> tuple[Any, ...]:
         """Compute on NumPy values; within a capture, add the equations."""
+        self.plan.require_state()
         count = self.plan.arity
         found: tuple[Any, ...] = self.compiled(args[:count], args[count:])
         return found

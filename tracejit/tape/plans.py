@@ -25,13 +25,23 @@ from tracejit.ir.types import is_differentiable
 from tracejit.ops.calls import inline_graph
 from tracejit.program.memory import cleared_by
 from tracejit.runtime.function import Function, WithStates, make_function
-from tracejit.tape.calls import OPERATORS, SLOT, Inlined, describe, fill, invoke, template_of
+from tracejit.tape.calls import (
+    OPERATORS,
+    SLOT,
+    Inlined,
+    ReadingCall,
+    describe,
+    fill,
+    invoke,
+    template_of,
+)
 from tracejit.tape.native import NativeKernel, NativePullback
 from tracejit.tape.values import Operand
 from tracejit.trace.attempt import Capture
 from tracejit.trace.capture import capture_function
-from tracejit.trace.ground.context import is_tracing
-from tracejit.trace.state.paths import Path
+from tracejit.trace.ground.context import current, is_tracing, refuse_outside
+from tracejit.trace.state.guards import Guarded
+from tracejit.trace.state.paths import READING_FAILS, Leaf, Path
 from tracejit.trace.values.specs import ArgSpec, spec_of_leaf
 from tracejit.transforms.nested import tracer_of_atom
 from tracejit.tree import flatten
@@ -162,6 +172,15 @@ class CallRecipe:
     connected: bool
     native: bool
 
+    states: tuple[Path, ...] = ()
+    """Paths to the state that the call reads: it is not to be recorded without that."""
+    leaves: Sequence[Leaf] = ()
+    """The numbers and arrays among these, which have to be of the kinds that they were."""
+    guards: Sequence[Guarded] = ()
+    """What else it reads, which has to be as it was."""
+    numbers: tuple[Any, ...] | None = None
+    """The numbers among the operands, where one of them decides what the call does."""
+
     def __init__(self, function: object, template: object, operands: Sequence[Any],
                  wrt: tuple[int, ...], key: object, refusal: str | None = None) -> None:
         self.function, self.template, self.wrt = function, template, wrt
@@ -179,9 +198,7 @@ class CallRecipe:
         self.only: Any = None
         self.connected = refusal is not None
         self.key = key
-        self.states: tuple[Path, ...] = ()
-        """Paths to the variables that the call reads: it is not to be recorded without them."""
-        self.native = isinstance(function, (Function, WithStates))
+        self.native = isinstance(_of_user(function), Function)
         self.identity: Any = self
         data = [x._data if isinstance(x, Operand) else x for x in operands]
         self.types = [(x.dtype, np.shape(x)) if hasattr(x, "dtype") else (type(x), ())
@@ -209,6 +226,8 @@ class CallRecipe:
         if c.written:
             raise TypeError(f"{self.name} writes to its arguments, and tape values cannot be "
                             "written to. Let it work on a copy: x = x.copy()")
+        if self._reads_state(c, data):
+            return
         self.reads = tuple(range(self.arity))
         outputs = [a for a in c.graph.outputs if isinstance(a, Value)]
         reaches = []
@@ -222,7 +241,9 @@ class CallRecipe:
 
     def _find_pattern(self, data: Sequence[Any], key: object) -> None:
         found = _PATTERNS.get(key)
-        if found is None:
+        if found is not None and all(guard.holds() for guard in found.capture.guards):
+            self.guards = found.capture.guards
+        else:
             specs = _specs_of(data)
             structure = flatten((tuple(data), {}))[1]
             c = capture_function(self.call, specs, structure, data, name=self.name,
@@ -233,10 +254,9 @@ class CallRecipe:
                          for s, x in zip(specs, data, strict=True)]
                 c = capture_function(self.call, specs, structure, data, name=self.name,
                                      assigns=True)
-            if c.recorded:  # variables: they are to be operands, too
-                self.states = tuple(c.recorded)
+            if self._reads_state(c, data):
                 return
-            if c.leaves:  # state of the users' own, which is read at every call
+            if c.leaves:  # state that is no operand, a generator say, is read at every call
                 self.native = True
                 self._study(data)
                 return
@@ -258,9 +278,40 @@ class CallRecipe:
             self.connected = bool(adjoint.reaches)
             self.reads = adjoint.reads if self.connected else ()
 
+    def _reads_state(self, c: Capture, data: Sequence[Any]) -> bool:
+        """Note what a capture read besides the operands; return whether some is to be one."""
+        if not isinstance(self.function, ReadingCall):
+            inner = {path.step("attr", "_data").key for path in c.recorded}
+            self.leaves = [leaf for leaf in c.leaves if _is_operand(leaf.content)
+                           and leaf.path.key not in inner]
+            self.states = (*c.recorded, *[leaf.path for leaf in self.leaves])
+        self.guards = c.guards
+        if c.size_guards or c.pins:
+            self.numbers = _numbers_in(data)
+        return bool(self.states)
+
+    def holds_for(self, operands: Sequence[Any]) -> bool:
+        """Return whether the call still does what it did, but for the values of operands."""
+        return self.holds() and (self.numbers is None or self.numbers == _numbers_in(operands))
+
+    def holds(self) -> bool:
+        """Return whether the state on which it rests is as it was, but for numbers in operands."""
+        return all(guard.holds() for guard in self.guards) and all(map(_is_there, self.leaves))
+
+    def require_state(self) -> None:
+        """Refuse to go back where other state than operands decides now what the call does."""
+        changed = next((why for guard in self.guards if (why := guard.why_not())), None)
+        if changed is not None:
+            raise refuse_outside(f"the gradient of {self.name}, which reads what has changed since "
+                                 f"the tape recorded the call: {changed}",
+                                 "Ask for the gradient before the change")
+
     def call(self, *operands: object) -> Any:
         """Make the call within a capture."""
+        if isinstance(self.function, ReadingCall):
+            self.function.expect(operands[len(operands) - len(self.function.paths):])
         args, kwargs = fill(self.template, iter(operands))
+        current().captured.static(_of_user(self.function))
         return invoke(self.function, args, kwargs)
 
     def adjoint(self, given: tuple[int, ...]) -> Any:
@@ -276,6 +327,32 @@ class CallRecipe:
             if given == (0,):
                 self.only = found
         return found
+
+
+def _of_user(function: Any) -> Any:
+    """Return the function of a call without the state that it reads."""
+    while isinstance(function, (ReadingCall, WithStates)):
+        function = function.function
+    return function
+
+
+def _is_operand(x: object) -> bool:
+    """Whether state may be an operand: an array or a number of NumPy's or Python's own types."""
+    return type(x) in (float, int, complex, np.ndarray) or (
+        isinstance(x, np.generic) and x.dtype.kind in "biufc")
+
+
+def _is_there(leaf: Leaf) -> bool:
+    """Whether a number or array is there, of the kind that it was."""
+    try:
+        leaf.read()
+    except READING_FAILS:
+        return False
+    return True
+
+
+def _numbers_in(operands: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple([x for x in operands if type(x) is int])
 
 
 def _has_slot_in_slice(template: object) -> bool:
@@ -309,7 +386,8 @@ def _specs_of(data: Sequence[Any]) -> list[ArgSpec]:
 
 
 _PATTERNS: dict[Any, Pattern] = {}
-_PLANS: dict[Any, CallRecipe] = {}
+_PLANS: dict[Any, list[CallRecipe]] = {}
+"""By key; several where state from outside, or a number in it, decides what a call does."""
 _LOOSE: dict[Any, int] = {}
 """Calls apart from the numbers in them, with how many of each kind there have been."""
 cleared_by(_PATTERNS.clear)
@@ -318,6 +396,8 @@ cleared_by(_LOOSE.clear)
 MANY = 8
 """After so many calls that differ in numbers alone, the numbers are operands."""
 _LIMIT = 4096
+MOST_STATES = 32
+"""The most plans of one key."""
 
 
 def plan_of(function: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object],
@@ -329,7 +409,7 @@ def plan_of(function: Callable[..., object], args: tuple[object, ...], kwargs: d
     operands: list[Any] = []
     key = (function, describe((args, kwargs) if kwargs else args, operands),
            tuple([k for k, x in enumerate(operands) if follows(x)]))
-    plan = _PLANS.get(key)
+    plan = _known(key, operands)
     if plan is not None:
         return plan, operands
     loose = None
@@ -337,8 +417,8 @@ def plan_of(function: Callable[..., object], args: tuple[object, ...], kwargs: d
         many: list[Any] = []
         loose = (function, describe(args, many, loose=True),
                  tuple([k for k, x in enumerate(many) if follows(x)]))
-        if loose in _PLANS and _PLANS[loose].refusal is None:
-            return _PLANS[loose], many
+        if loose in _PLANS and _PLANS[loose][0].refusal is None:
+            return _PLANS[loose][0], many
     if len(_PLANS) >= _LIMIT:
         _PLANS.clear()
         _PATTERNS.clear()
@@ -346,11 +426,21 @@ def plan_of(function: Callable[..., object], args: tuple[object, ...], kwargs: d
     if loose is not None and len(many) > len(operands):
         seen = _LOOSE[loose] = _LOOSE.get(loose, 0) + 1
         if seen > MANY and loose not in _PLANS:
-            plan = _PLANS[loose] = _make(function, args, kwargs, many, loose, loose=True)
+            plan = _make(function, args, kwargs, many, loose, loose=True)
+            _PLANS[loose] = [plan]
             if plan.refusal is None:
                 return plan, many
-    plan = _PLANS[key] = _make(function, args, kwargs, operands, key, loose=False)
+    plan = _make(function, args, kwargs, operands, key, loose=False)
+    _PLANS[key] = [plan, *_PLANS.get(key, ())][:MOST_STATES]
     return plan, operands
+
+
+def _known(key: object, operands: Sequence[Any]) -> CallRecipe | None:
+    """Return the plan of calls with a key, state from outside being as it is."""
+    for plan in _PLANS.get(key, ()):
+        if plan.holds_for(operands):
+            return plan
+    return None
 
 
 def _make(function: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object],

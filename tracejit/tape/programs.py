@@ -295,7 +295,7 @@ def run_compiled(records: Sequence[Record], make: Callable[[], BackwardRequest],
         if len(_SEEN) > _LIMIT:
             _SEEN.clear()
         return None
-    if any(r[0].sized for r in records):
+    if any(r[0].sized or (r[0].guards and not r[0].holds()) for r in records):
         return None
     request = make()
     key = request.key

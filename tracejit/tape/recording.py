@@ -86,7 +86,7 @@ def perform(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None 
         if True not in mask and not any(u in tape._seen for u in uids):
             continue
         shortcut = _SHORTCUTS.get((*key, *mask))
-        if shortcut is None:
+        if shortcut is None or (shortcut[0].guards and not shortcut[0].holds()):
             plan = _note(tape, function, args, {}, result)
             _make_shortcut((*key, *mask), plan, args, data)
             continue
@@ -278,9 +278,8 @@ def _note(tape: Notes, function: Callable[..., object], args: tuple[object, ...]
     try:
         plan, operands = plan_of(function, args, kwargs, follows)
         if plan.states:
-            states = tuple(path.read()._state_read() for path in plan.states)
-            plan, operands = plan_of(ReadingCall(function, plan.states), (args, kwargs, states), {},
-                                     follows)
+            reading = ReadingCall(function, plan.states)
+            plan, operands = plan_of(reading, (args, kwargs, reading.read()), {}, follows)
     except Unrecorded as e:
         plan = CallRecipe(function, (), (), (), None, refusal=str(e))
         operands = _tape_values((args, kwargs))

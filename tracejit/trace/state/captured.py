@@ -80,6 +80,7 @@ def _copy_of_set(x: Any) -> Any:
 
 _CONTAINERS = (list, tuple, dict, OrderedDict, defaultdict, deque, set, frozenset, MappingProxyType)
 """The containers of which the items are captured one by one."""
+_OUTSIDE = "writing to an array from outside of the captured function"
 _KEYED = (dict, set, frozenset, MappingProxyType)
 _MUTABLE = (list, dict, set, deque)
 _VIEWS: dict[type, Callable[[Any], Any]] = {
@@ -109,7 +110,8 @@ class Captures(Outside):
         self.running = RunningCode(self.native)
         self.copies: dict[int, Path] = {}
         """The paths of containers that captured code has copies of, by the ids of the copies."""
-        self.arrays: dict[int, tuple[Any, Tracer]] = {}
+        self.arrays: dict[int, tuple[Any, Tracer, Path]] = {}
+        """Arrays by their ids, with their tracers and the paths at which they were met."""
         self.generators: dict[int, tuple[Any, Any]] = {}
         """Generators of random numbers by their ids, with their stand-ins."""
         self.recorded: dict[int, tuple[Any, Any, Path, Value | None]] = {}
@@ -245,12 +247,22 @@ class Captures(Outside):
         if id(content) not in self.arrays:
             value, tracer = self.make_input(content, path, path.name)
             self.leaves.append(Leaf(path, content, value))
-            tracer.cell.constant = "writing to an array from outside of the captured function"
-            self.arrays[id(content)] = (content, tracer)
+            tracer.cell.constant = _OUTSIDE
+            self.arrays[id(content)] = (content, tracer, path)
         else:  # one array under two names: one storage, as long as both names hold it
-            first = next(leaf.path for leaf in self.leaves if leaf.content is content)
-            self.guards.append(Guarded(path, Same(first)))
+            self.guards.append(Guarded(path, Same(self.arrays[id(content)][2])))
         return self.arrays[id(content)][1]
+
+    def give(self, path: Path, state: object) -> None:
+        """Let an argument stand for the state at a path, as it was when a tape recorded a call."""
+        content = path.read()
+        if isinstance(content, Recorded):
+            self.stand_in(content, state, path, None)
+            return
+        self.contents[path.key] = state
+        if isinstance(content, np.ndarray) and isinstance(state, Tracer):
+            state.cell.constant = _OUTSIDE
+            self.arrays[id(content)] = (content, state, path)
 
     def _generator(self, path: Path, content: object) -> Any:
         """Return the stand-in of a generator of random numbers, which is read at every call."""

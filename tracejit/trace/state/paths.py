@@ -54,6 +54,10 @@ class Given(dict[str, Any]):
     """
 
 
+_MADE_ANEW = (FunctionRoot, Given)
+"""Roots of which each attempt to capture a call makes another one, for the same object."""
+
+
 @dataclass(frozen=True, slots=True)
 class Path:
     """How to read a piece of state: from a root, along steps.
@@ -76,7 +80,9 @@ class Path:
     @property
     def key(self) -> tuple[Any, ...]:
         """Return the key that equal paths share."""
-        root = self.root["self"] if type(self.root) is Given else self.root
+        root: Any = self.root
+        if type(root) in _MADE_ANEW:
+            root = root["self"] if type(root) is Given else root.content
         return (id(root), self.name, token(self.steps))
 
     def read(self) -> Any:

@@ -1,0 +1,167 @@
+"""State that a call on a tape reads: gradients are those of the state when it was recorded."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracejit
+
+X = np.array([1.3, 2.1, -0.7])
+
+
+@pytest.fixture(autouse=True)
+def _interpreted() -> Iterator[None]:
+    with tracejit.config(disable_jit=True):
+        yield
+
+
+class Model:
+    """An object with state of some kind, and the factor that the state stands for."""
+
+    scale: Any
+
+    def __init__(self, scale: Any) -> None:
+        self.scale = scale
+
+    def f(self, v: Any) -> Any:
+        return v * v * _factor(self.scale)
+
+    def __call__(self, v: Any) -> Any:
+        return v * v * _factor(self.scale)
+
+
+def _factor(s: Any) -> Any:
+    if isinstance(s, str):
+        return 2.0 if s == "a" else 5.0
+    if isinstance(s, bool):
+        return 3.0 if s else -1.0
+    if isinstance(s, list):
+        return s[0]
+    return s
+
+
+def of_object(v: Any, o: Any) -> Any:
+    return v * v * _factor(o.scale)
+
+
+def _op(fn: Callable[..., Any]) -> Any:
+    op: Any = tracejit.register_op(f"StateOnTapes{next(_NUMBERS)}", fn)
+
+    @tracejit.RegisterGradient(op.op.name)
+    def rule(op: Any, g: Any) -> Any:
+        return g * 2.0 * op.inputs[0] * _factor(HELD[-1].scale)
+
+    return op
+
+
+_NUMBERS = itertools.count()
+HELD: list[Model] = []
+
+WAYS: dict[str, Callable[[Model], Callable[[Any], Any]]] = {
+    "argument": lambda m: functools.partial(lambda j, x: j(x, m), tracejit.jit(of_object)),
+    "keyword": lambda m: functools.partial(lambda j, x: j(x, o=m), tracejit.jit(of_object)),
+    "in a list": lambda m: functools.partial(
+        lambda j, x: j(x, [m]), tracejit.jit(lambda v, o: of_object(v, o[0]))),
+    "in a dict": lambda m: functools.partial(
+        lambda j, x: j(x, {"m": m}), tracejit.jit(lambda v, o: of_object(v, o["m"]))),
+    "bound": lambda m: tracejit.jit(m.f),
+    "called": lambda m: tracejit.jit(m),
+    "closure": lambda m: tracejit.jit(lambda v: of_object(v, m)),
+    "partial": lambda m: tracejit.jit(functools.partial(of_object, o=m)),
+    "checkpoint": lambda m: functools.partial(
+        lambda c, x: c(x, m), tracejit.checkpoint(of_object)),
+    "vmap": lambda m: functools.partial(
+        lambda c, x: c(x, m), tracejit.vmap(lambda v, o: v * v * _factor_at(o), (0, None))),
+    "vjp": lambda m: lambda x: tracejit.vjp(lambda v: of_object(v, m), x)[0],
+    "along an axis": lambda m: lambda x: np.apply_along_axis(m.f, 0, x),
+    "called along an axis": lambda m: lambda x: np.apply_along_axis(m, 0, x),
+    "given along an axis": lambda m: lambda x: np.apply_along_axis(of_object, 0, x, m),
+    "custom gradient": lambda m: functools.partial(lambda c, x: c(x, m), tracejit.custom_gradient(
+        lambda v, o: (of_object(v, o), lambda u: (u * 2.0 * v * _factor(o.scale), None)))),
+    "op": lambda m: functools.partial(lambda op, x: op(x, m), _op(of_object)),
+}
+
+
+def _factor_at(o: Any) -> Any:
+    return _factor(o.scale)
+
+
+STATES: dict[str, tuple[Any, ...]] = {
+    "floats": (2.0, 3.0, 4.0, 3.0), "ints": (2, 3, 4, 3), "texts": ("a", "b", "a", "b"),
+    "bools": (True, False, False, True), "lists": ([2.0], [3.0], [5.0], [2.0]),
+    "NumPy's": tuple(map(np.float64, (2.0, 3.0, 4.0, 3.0))),
+    "kinds": (2.0, 3, np.float64(4.0), "b"),
+    "arrays": tuple(np.array([a, 1.0, 2.0]) for a in (2.0, 3.0, 4.0, 3.0)),
+}
+
+
+DECIDING = {"ints", "texts", "bools", "lists", "kinds"}
+"""Kinds of which some decide what the program is; the first list is another object."""
+
+
+def _cases() -> list[tuple[str, str]]:
+    return [(way, kind) for way in WAYS for kind in STATES if (way, kind) not in
+            {("vmap", "arrays"), ("op", "arrays")}]  # a rule that reads an array is refused
+
+
+def _change(m: Model, state: Any, *, in_place: bool) -> None:
+    if in_place and isinstance(m.scale, (list, np.ndarray)):
+        m.scale[0] = state[0]
+    else:
+        m.scale = state.copy() if isinstance(state, (list, np.ndarray)) else state
+
+
+def _gradient(m: Model) -> np.ndarray:
+    """Return the gradient of v * v * factor by differences, computed by NumPy."""
+    found = np.empty(X.shape)
+    for k in range(X.size):
+        h = 1e-6 * np.eye(X.size)[k]
+        found[k] = np.sum((m.f(X + h) - m.f(X - h)) / 2e-6)
+    return found
+
+
+@pytest.mark.parametrize(("way", "kind"), _cases())
+def test_each_recording_has_the_gradient_of_its_state(way: str, kind: str) -> None:
+    for in_place in (False, True):
+        m = Model(None)
+        HELD[:] = [m]
+        _change(m, STATES[kind][0], in_place=False)
+        call = WAYS[way](m)
+        for state in STATES[kind] * 2:
+            _change(m, state, in_place=in_place)
+            x = tracejit.constant(X)
+            with tracejit.GradientTape() as tape:
+                tape.watch(x)
+                y = np.sum(call(x))
+            np.testing.assert_allclose(float(y), np.sum(m.f(X)))
+            np.testing.assert_allclose(tape.gradient(y, x).numpy(), _gradient(m), atol=1e-7)
+
+
+@pytest.mark.parametrize(("way", "kind"), _cases())
+def test_a_change_after_the_recording_leaves_the_gradient_or_is_refused(way: str,
+                                                                        kind: str) -> None:
+    for in_place, before in itertools.product((False, True), (0, 3)):
+        m = Model(None)
+        HELD[:] = [m]
+        _change(m, STATES[kind][0], in_place=False)
+        call = WAYS[way](m)
+        for k in range(before + 1):
+            x = tracejit.constant(X)
+            with tracejit.GradientTape() as tape:
+                tape.watch(x)
+                y = np.sum(call(x))
+            expected = _gradient(m)
+            if k == before:
+                _change(m, STATES[kind][1], in_place=in_place)
+            if k == before and kind in DECIDING:
+                with contextlib.suppress(tracejit.Refusal):
+                    np.testing.assert_allclose(tape.gradient(y, x).numpy(), expected, atol=1e-7)
+            else:
+                np.testing.assert_allclose(tape.gradient(y, x).numpy(), expected, atol=1e-7)
