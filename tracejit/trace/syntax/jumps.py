@@ -94,6 +94,13 @@ def _jumps(s: ast.stmt) -> set[str]:
     return found
 
 
+def _pending(s: ast.stmt) -> set[str]:
+    """Return the kinds of jumps out of a statement that an error may still end on their way."""
+    if isinstance(s, ast.With) or (isinstance(s, ast.Try) and s.finalbody):
+        return _jumps(s)
+    return _jumps(s) & {j for part in statement_lists(s) for t in part for j in _pending(t)}
+
+
 def _is_lowered(s: ast.stmt) -> bool:
     """Whether a statement is or holds a jump, also one that stays inside it, or a loop's `else`."""
     if isinstance(s, (ast.Return, ast.Break, ast.Continue)) or (isinstance(s, LOOPS) and s.orelse):
@@ -128,6 +135,8 @@ class _JumpLowerer:
     def __init__(self) -> None:
         self.loops: list[tuple[str, str]] = []
         self.count = 0
+        self.replaced: list[tuple[str, int]] = []
+        """The flags that a jump out of a `finally` resets, and how many loops are open there."""
 
     def block(self, stmts: Sequence[ast.stmt]) -> Stmts:
         result: Stmts = []
@@ -160,27 +169,44 @@ class _JumpLowerer:
     def _jump(self, s: ast.stmt) -> Stmts:
         if isinstance(s, ast.Raise):
             return [s]
-        if isinstance(s, ast.Return) and hasattr(s, "tj_bare"):  # nobody reads its value
-            return [place(assign(RETURNED, constant(True)), s)]
+        before: Stmts = []
         if isinstance(s, ast.Return):
-            value = s.value if s.value is not None else constant(None)
-            return [place(assign(VALUE, value), s), place(assign(RETURNED, constant(True)), s)]
-        broken, continued = self.loops[-1]
-        flag = broken if isinstance(s, ast.Break) else continued
-        return [place(assign(flag, constant(True)), s)]
+            flag = RETURNED
+            if not hasattr(s, "tj_bare"):  # somebody reads its value
+                before = [assign(VALUE, s.value if s.value is not None else constant(None))]
+        else:
+            broken, continued = self.loops[-1]
+            flag = broken if isinstance(s, ast.Break) else continued
+        others = [f for f, loops in self.replaced
+                  if f != flag and (flag == RETURNED or loops == len(self.loops))]
+        ends = [*before, *_unset(others), assign(flag, constant(True))]
+        return [place(n, s) for n in ends]
 
     def _statement(self, s: ast.stmt) -> Stmts:
         if isinstance(s, ast.If):
             return [_new_if(s, self.block(s.body), self.block(s.orelse))]
         if isinstance(s, LOOPS):
             return self._loop(s)
-        if isinstance(s, ast.Try) and s.orelse:
-            flags = self._flags({j for t in s.body for j in _jumps(t)})
-            if flags:  # a jump out of the body skips `else`
-                s.orelse = [place(ast.If(negation(flags), s.orelse, []), s.orelse[0])]
-        if isinstance(s, (ast.With, ast.Try, ast.Match)):
+        if isinstance(s, ast.Try):
+            self._try(s)
+        elif isinstance(s, (ast.With, ast.Match)):
             rewrite_lists(s, self.block)
         return [s]
+
+    def _try(self, s: ast.Try) -> None:
+        """Lower a `try`: an error ends a jump on its way, and so does a jump out of `finally`."""
+        ended = self._flags({j for t in s.body for j in _pending(t)})
+        flags = self._flags({j for t in s.body for j in _jumps(t)})
+        if s.orelse and flags:  # a jump out of the body skips `else`
+            s.orelse = [place(ast.If(negation(flags), s.orelse, []), s.orelse[0])]
+        final, s.finalbody = s.finalbody, []
+        outer, on_their_way = self.replaced, self._flags(_jumps(s))
+        rewrite_lists(s, self.block)
+        for h in s.handlers:
+            h.body = [place(n, h) for n in _unset(ended)] + h.body
+        self.replaced = [*outer, *((f, len(self.loops)) for f in on_their_way)]
+        s.finalbody = self.block(final)
+        self.replaced = outer
 
     def _loop(self, s: ast.For | ast.While) -> Stmts:
         self.count += 1
@@ -206,6 +232,10 @@ class _JumpLowerer:
         if orelse:
             after = orelse if not stop else [place(ast.If(negation(stop), orelse, []), orelse[0])]
         return [*before, s, *after]
+
+
+def _unset(flags: Sequence[str]) -> Stmts:
+    return [assign(f, constant(False)) for f in flags]
 
 
 def _new_if(s: ast.If, body: Stmts, orelse: Stmts) -> ast.If:

@@ -43,6 +43,8 @@ EAGER = ("all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted
 """The builtins that read a generator expression to its end at once."""
 ALL_NAMES = ("dir", "eval", "exec", "locals", "vars")
 """The builtins that may read any name."""
+KEEPS_ERRORS = ("GradientTape", "config", "errstate", "nullcontext", "open")
+"""The managers of a `with` that suppress no error."""
 
 
 def stored_names(nodes: Iterable[ast.AST], always: bool = False) -> set[str]:
@@ -150,8 +152,8 @@ class _Analysis:
         self.changes: dict[ast.stmt, Changes] = {}
 
     def block(self, stmts: Sequence[ast.stmt], live: set[str]) -> set[str]:
-        for s in reversed(stmts):
-            live = self.statement(s, live)
+        for s in reversed(stmts):  # each may end in an error
+            live = self.statement(s, live | self.caught) | self.caught
         return live
 
     def statement(self, s: ast.stmt, live: set[str]) -> set[str]:
@@ -166,16 +168,18 @@ class _Analysis:
         if isinstance(s, (ast.For, ast.While)):
             return self._loop(s, live)
         if isinstance(s, ast.With):
+            caught = self.caught
+            if any(map(_may_suppress, s.items)):
+                self.caught = caught | live
             before = self.block(s.body, live)
+            self.caught = caught
             for item in reversed(s.items):  # a name after `as` is bound before the body begins
                 before = before - self._kills(item) | self._reads(item)
             return before
         if isinstance(s, (ast.Try, ast.Match)):
             after = set(live)
-            reads = set(live)
-            for n in ast.walk(s):
-                if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load):
-                    reads.add(n.id)
+            reads = live.union(_augmented([s]), (n.id for n in ast.walk(s) if isinstance(
+                n, ast.Name) and not isinstance(n.ctx, ast.Store)))
             caught = self.caught
             if isinstance(s, ast.Try):
                 self.caught = caught | reads
@@ -244,13 +248,22 @@ class _Analysis:
         return used - after - self.sticky - self.kept
 
     def _reads(self, node: ast.AST) -> set[str]:
-        found = read_names(node)
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            found.add(node.target.id)
-        return found
+        return read_names(node) | _augmented([node])
 
     def _kills(self, s: ast.AST) -> set[str]:
         return stored_names([s], always=True)
+
+
+def _may_suppress(item: ast.withitem) -> bool:
+    """Whether a `with` may end an error of its body, as far as its manager's name tells."""
+    name = getattr(item.context_expr, "func", None)
+    return getattr(name, "attr", getattr(name, "id", "")) not in KEEPS_ERRORS
+
+
+def _augmented(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the names augmented as a whole, which are read, too."""
+    return {n.target.id for n in own_nodes([*nodes]) if isinstance(n, ast.AugAssign)
+            and isinstance(n.target, ast.Name)}
 
 
 def _always_bound(handlers: Sequence[ast.ExceptHandler]) -> set[str]:
@@ -265,17 +278,15 @@ def _always_bound(handlers: Sequence[ast.ExceptHandler]) -> set[str]:
 
 def _written(nodes: Sequence[ast.AST]) -> tuple[set[str], set[str]]:
     """Return the names augmented as a whole, and the names written to by element or slice."""
-    augmented, written = set(), set()
+    written = set()
     for n in own_nodes(nodes):
-        if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
-            augmented.add(n.target.id)
         if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store):
             base: ast.expr = n.value
             while isinstance(base, (ast.Subscript, ast.Attribute)):
                 base = base.value
             if isinstance(base, ast.Name):
                 written.add(base.id)
-    return augmented, written
+    return _augmented(nodes), written
 
 
 def _rebound(nodes: Sequence[ast.AST]) -> set[str]:
