@@ -53,12 +53,11 @@ from tracejit.trace.state.changes import (
     known_container,
     note_made,
     read_deeply,
-    read_unseen,
     unseen,
 )
-from tracejit.trace.state.insides import read_insides
 from tracejit.trace.state.methods import may_be_called
 from tracejit.trace.state.running import watched
+from tracejit.trace.state.texts import read_as_text
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.equations import (
     apply_ufunc,
@@ -318,9 +317,7 @@ class Hooks(RecursionHooks, TryHooks):
     def formatted(self, value: object, conversion: int, spec: str) -> str:
         """Return a field of an f-string."""
         value = the_one(value)
-        read_unseen(value)
-        read_deeply(value)
-        read_insides((value,))
+        read_as_text((value,))
         return formatted(value, conversion, spec)
 
     def text(self, *parts: str) -> str:

@@ -8,6 +8,7 @@ import copy
 import functools
 import io
 import itertools
+import sys
 import time
 import weakref
 from collections import deque
@@ -48,6 +49,8 @@ from tracejit.trace.state.policy import (
     module_of,
     reads_nothing,
 )
+from tracejit.trace.state.running import watched
+from tracejit.trace.state.texts import read_as_text
 from tracejit.trace.values.identities import naming
 from tracejit.trace.values.text import settle, write, written
 
@@ -156,11 +159,11 @@ def call_natively(fn: Callable[..., object], args: tuple[object, ...],
     else:
         owner = getattr(fn, "__self__", None)
         name = getattr(fn, "__name__", type(fn).__name__)
-        if any(module_of(type(x)) == "decimal" for x in (owner, *args)):
+        if any(module_of(x) == "decimal" for x in (fn, type(owner), *map(type, args))):
             current().captured.precision()
         what = f"{name}()" if owner is None else f"{type(owner).__name__}.{name}()"
         if isinstance(owner, str) and name in ("format", "format_map"):
-            return write(fn, *args, **kwargs)
+            return _filled_in(fn, args, kwargs)
         if isinstance(owner, str) and name == "join":
             texts: list[Any] = list(*args)
             return written(owner.join(texts), owner, *texts)
@@ -174,6 +177,16 @@ def call_natively(fn: Callable[..., object], args: tuple[object, ...],
     if name in _MAKERS and (owner is builtins or owner is dict or type(owner) in _OWNERS):
         note_new(result, (owner, *args, *kwargs.values()))
     return result
+
+
+def _filled_in(fn: Callable[..., object], args: tuple[object, ...],
+               kwargs: dict[str, object]) -> Any:
+    """Return a text with fields that `str.format` has filled in, by attributes of its arguments."""
+    read_as_text((*args, *kwargs.values()))
+    if "decimal" in sys.modules:  # an attribute that a field reads may be one
+        current().captured.precision()
+    with watched():
+        return write(fn, *args, **kwargs)
 
 
 _OWNERS = frozenset((*CONTAINERS, str))

@@ -61,7 +61,8 @@ from tracejit.trace.python.number_functions import (
 from tracejit.trace.python.operations import unary
 from tracejit.trace.python.order_functions import fold_by, sorted_items
 from tracejit.trace.python.special_methods import special_method
-from tracejit.trace.state.changes import read_deeply, read_unseen
+from tracejit.trace.state.changes import read_unseen
+from tracejit.trace.state.texts import read_as_text
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.symbolic_ints import SymInt, of_dim
 from tracejit.trace.values.text import write
@@ -93,9 +94,7 @@ def _length(x: Any) -> Any:
 
 def _text(make: Callable[..., str]) -> Callable[..., str]:
     def function(*args: object, **kwargs: object) -> str:
-        for x in args:
-            read_unseen(x)
-            read_deeply(x)
+        read_as_text(args)
         text: str = write(make, *args, **kwargs)
         return text
 

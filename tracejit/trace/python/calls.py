@@ -67,8 +67,9 @@ from tracejit.trace.python.users_functions import call_python
 from tracejit.trace.regions.choosing import with_plain
 from tracejit.trace.state.changes import read_indices, read_operand, unseen
 from tracejit.trace.state.insides import read_insides
-from tracejit.trace.state.policy import looks_inside
+from tracejit.trace.state.policy import looks_inside, module_of
 from tracejit.trace.state.running import watched
+from tracejit.trace.state.texts import read_as_text
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.equations import COMPOSITES, lift
 from tracejit.trace.values.identities import naming
@@ -138,7 +139,7 @@ _PUSHES: tuple[Any, ...] = (heapq.heappush, heapq.heappushpop, heapq.heapreplace
 def _note_contents(fn: Callable[..., object], args: Args, kwargs: Kwargs) -> None:
     """Note the contents that a call reads, the lists that it stores, and a list that it resizes."""
     if looks_inside(fn):
-        read_insides((*args, *kwargs.values()))
+        (read_as_text if module_of(fn) == "string" else read_insides)((*args, *kwargs.values()))
     owner = getattr(fn, "__self__", None)
     note_use(owner)
     if any(fn is f for f in _PUSHES) and len(args) > 1:

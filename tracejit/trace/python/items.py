@@ -26,7 +26,13 @@ from tracejit.trace.python.items_by_data import item_by_data, need_run_of, refus
 from tracejit.trace.python.kinds_of_values import holds_traced
 from tracejit.trace.python.special_methods import is_plain, note_lookup, special_method
 from tracejit.trace.regions.choosing import content_or
-from tracejit.trace.state.changes import CONTAINERS, before_change, call_watched, note_made
+from tracejit.trace.state.changes import (
+    CONTAINERS,
+    before_change,
+    call_watched,
+    note_made,
+    unseen,
+)
 from tracejit.trace.state.running import watched
 from tracejit.trace.values.equations import cast, is_weak, lift
 from tracejit.trace.values.symbolic_ints import SymInt
@@ -83,7 +89,8 @@ _IN_A_DICT = 3
 
 def _item_of_pythons(container: Any, key: Any) -> Any:
     """Return an item of a container in Python, where keys may be unset and reading may run code."""
-    current().captured.freeze(container)
+    for kind in current().captured.freeze(container):
+        unseen(f"reading a {kind.__qualname__}")
     note_lookup(container, key)
     makes = container.default_factory if isinstance(container, defaultdict) else None
     is_new = makes is not None and key not in container

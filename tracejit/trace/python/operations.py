@@ -24,6 +24,7 @@ from tracejit.trace.state.changes import (
     note_new,
     read_operand,
 )
+from tracejit.trace.state.texts import read_as_text
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.equations import is_weak, to_dim
 from tracejit.trace.values.known_numbers import need_int
@@ -118,6 +119,8 @@ def operate(a: object, b: object, method: str, reflected: str,
         if is_plain(a) and is_plain(b) and not isinstance(a, dict):
             for x in (a, b):
                 read_operand(x)
+            if plain is operator.mod and isinstance(a, (str, bytes)):
+                read_as_text((b,))
             result = plain(a, b)
         else:
             result = call_natively(plain, (a, b), {})

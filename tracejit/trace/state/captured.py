@@ -117,6 +117,8 @@ class Captures(Outside):
         self.recorded: dict[int, tuple[Any, Any, Path, Value | None]] = {}
         """Variables and tape values with their stand-ins, paths and inputs."""
         self.frozen: set[int] = set()
+        self.drawing: list[tuple[object, Content]] = []
+        """The objects with generators of random numbers in them that uncaptured code has read."""
         self.looked_into: dict[int, object] = {}
         """The functions and classes that are guarded as a whole, by their ids."""
         self.namespaces: dict[int, tuple[Any, Path | None]] = {}
@@ -183,6 +185,8 @@ class Captures(Outside):
         if type(content) is functools.partial:
             return self._partial(path)
         self.guards.append(Guarded(path, content))
+        if type(content).__module__ == "decimal":
+            self.precision()
         if type(content) is BuiltinFunctionType and type(content.__self__) in _CONTAINERS:
             return getattr(self.read(path.step("attr", "__self__")), content.__name__)
         if type(content) not in _PLAIN and not (
@@ -334,6 +338,8 @@ class Captures(Outside):
         for k, key in enumerate(content if isinstance(content, _KEYED) else ()):
             if not is_unchanging(key):
                 self.own(key, path.step("key", k))
+            if type(key).__module__ == "decimal":
+                self.precision()
         made: Any
         if isinstance(content, (set, frozenset)):
             made = _copy_of_set(content)
@@ -436,12 +442,20 @@ class Captures(Outside):
             self.absent(path)
             raise
 
+    def print_options(self) -> None:
+        """Guard how NumPy prints arrays."""
+        path = Path(Holder(np.get_printoptions), "np.get_printoptions")
+        self.read(path.step("call", ("__call__", (), ())))
+
     def precision(self) -> None:
         """Guard the context in which decimals are computed."""
         import decimal
 
         path = Path(Holder(decimal), "decimal").step("call", ("getcontext", (), ()))
-        self.read(path.step("call", ("__repr__", (), ())))
+        path = path.step("call", ("__repr__", (), ()))
+        if path.key not in self.contents:
+            self.contents[path.key] = path.read()
+            self.guards.append(Guarded(path, self.contents[path.key]))
 
     def dispatched(self, fn: Callable[..., object], kind: type) -> Any:
         """Return the function that a `singledispatch` function has for a type."""
@@ -477,8 +491,16 @@ class Captures(Outside):
             self.frozen.add(id(x))
             content = Content(x)
             self.guards.append(Guarded(self.paths[id(x)][1], content))
+            if content.computes:
+                self.precision()
+            if content.draws:
+                self.drawing.append((x, content))
             return [kind for kind in content.opaque if is_opaque(kind)]
         return []
+
+    def has_drawn(self) -> bool:
+        """Return whether uncaptured code has moved a generator on that an object holds."""
+        return not all(content.holds(x) for x, content in self.drawing)
 
     def as_result(self, x: object) -> tuple[Any, Any]:
         """Return an object that is a part of the result, and how a call comes by it.

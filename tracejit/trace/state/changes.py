@@ -28,6 +28,7 @@ from tracejit.trace.ground.attributes import own_names
 from tracejit.trace.ground.context import current, refuse, refuse_outside
 from tracejit.trace.ground.dependencies import note_unseen
 from tracejit.trace.ground.restarts import Grows, NotRepeatable, Relist, Unroll
+from tracejit.trace.state.draws import refused_draw
 from tracejit.trace.state.methods import items_of, may_be_called
 from tracejit.trace.state.paths import attributes_of, is_users_type
 from tracejit.trace.state.running import watched
@@ -153,6 +154,8 @@ def call_watched(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
         if parts is not None:
             watched.append((x, parts))
     result = _call_outside(fn, args, kwargs, owners)
+    if current().captured.has_drawn():
+        raise refused_draw(fn)
     for x, before in watched:
         after = _parts(x)
         assert after is not None

@@ -21,7 +21,7 @@ from tracejit.trace.ground.attributes import all_attributes_of
 from tracejit.trace.state.paths import READING_FAILS, FunctionRoot, Path, attributes_of
 
 __all__ = ["ABSENT", "Condition", "Content", "Different", "Guarded", "HeldElements", "Same",
-           "Shape", "guards_of_function", "shown"]
+           "Shape", "guards_of_function", "shown", "state_of"]
 
 
 class Condition:
@@ -181,13 +181,15 @@ class Content(Condition):
     """The content of an object or container in depth, as code that no guard sees reads it.
 
     opaque -- the types of objects in it whose content cannot be read
+    draws, computes -- whether a generator of random numbers is in it, or a decimal
     """
 
     parts: Any
 
-    __slots__ = ("opaque", "parts")
+    __slots__ = ("computes", "draws", "opaque", "parts")
 
     def __init__(self, x: object) -> None:
+        self.computes = self.draws = False
         self.opaque: list[type] = []
         self.parts = self._parts_of(x, ())
 
@@ -199,6 +201,8 @@ class Content(Condition):
         return "what it held"
 
     def _parts_of(self, x: object, around: tuple[object, ...]) -> Any:
+        if type(x).__module__ == "decimal":
+            self.computes = True
         if is_unchanging(x) or isinstance(x, (*_AS_THEY_ARE, Itself)):
             return token(x)
         for k, y in enumerate(around):
@@ -206,16 +210,32 @@ class Content(Condition):
                 return "around", k
         around = (*around, x)
         found: list[Any] = [Itself(type(x))]
+        if type(x).__module__.startswith("numpy.random"):
+            self.draws = True
+            return (*found, state_of(x))
         own = attributes_of(x)
         items = _items_in(x)
         if own is None and type(x).__module__.partition(".")[0] in _SEEN_THROUGH:
             own = all_attributes_of(x)
-        if items is None and own is None:
+        if items is None and (own is None or _hides(type(x))):
             self.opaque.append(type(x))
             return Itself(x)
         found += [self._parts_of(y, around) for y in items or ()]
         found += [(name, self._parts_of(y, around)) for name, y in (own or {}).items()]
         return tuple(found)
+
+
+def state_of(x: object) -> object:
+    """Return the state of one of NumPy's generators, to be compared."""
+    state = x.get_state(legacy=False) if hasattr(x, "get_state") else (
+        getattr(getattr(x, "bit_generator", x), "state", None))
+    return Itself(x) if state is None else _of_numpys(state)
+
+
+def _of_numpys(state: object) -> object:
+    if isinstance(state, dict):
+        return tuple([(key, _of_numpys(x)) for key, x in state.items()])
+    return state.tobytes() if isinstance(state, np.ndarray) else state
 
 
 _AS_THEY_ARE = (type, FunctionType, BuiltinFunctionType, ModuleType)
@@ -241,6 +261,16 @@ def _of_array(x: np.ndarray) -> list[Any]:
     return [*head, hashlib.blake2b(np.ascontiguousarray(x).tobytes(), digest_size=16).digest()]
 
 
+def _hides(kind: type) -> bool:
+    """Return whether a base of a user's class, written in C, may hold more than attributes."""
+    for base in kind.__mro__[:-1]:
+        if type(vars(base).get("__new__")) is BuiltinFunctionType:
+            return base.__module__ not in _SHOWING
+    return False
+
+
+_SHOWING = {"builtins", "types", "collections", "datetime", "decimal", "functools"}
+"""The modules with classes in C whose objects hold what guards compare, or never change."""
 _HOLDERS: list[tuple[Any, Any]] = [
     (list, lambda x: [*list.__iter__(x)]),
     (tuple, lambda x: [*tuple.__iter__(x)]),

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator
-from types import FunctionType, MethodType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from tracejit.exact import Itself, token
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.modules import home_of, is_fixed, is_followed
 from tracejit.trace.ground.source import rewritten_source
+from tracejit.trace.state.changes import unseen
 from tracejit.trace.state.guards import Content, Guarded
 from tracejit.trace.state.methods import items_of
 from tracejit.trace.state.paths import FunctionRoot, Path, functions_of, is_users_type
@@ -59,6 +60,9 @@ def read_insides(things: Iterable[object]) -> None:
     """Guard the insides of the functions and classes among some objects, and of their classes."""
     captured = current().captured
     for x in _looked_into(things):
+        if isinstance(x, ModuleType):
+            unseen("reading names of a module")
+            continue
         if id(x) in captured.looked_into:
             continue
         captured.looked_into[id(x)] = x
@@ -75,6 +79,9 @@ def _looked_into(things: Iterable[object]) -> Iterator[Any]:
                     yield x
             elif isinstance(x, FunctionType):
                 if rewritten_source(x.__code__) is None and not is_fixed(home_of(x)):
+                    yield x
+            elif isinstance(x, ModuleType):
+                if not is_fixed(x.__name__):
                     yield x
             elif isinstance(x, MethodType):
                 yield from _looked_into((x.__func__, x.__self__))

@@ -37,19 +37,25 @@ PURE = {"numpy", "scipy", "numba", "llvmlite", "tracejit", "functools", "operato
 READS = {
     "builtins": {"open", "input", "eval", "exec", "compile", "__import__", "breakpoint", "dir"},
     "numpy": {"load", "loadtxt", "genfromtxt", "fromfile", "memmap", "DataSource", "fromregex",
-              "show_config", "getbufsize", "show_runtime"},
+              "show_config", "getbufsize", "show_runtime", "array2string", "array_repr",
+              "array_str"},
     "scipy": {"loadmat", "mmread", "load_npz", "imread", "read"},
-    "functools": {"cache_info"},
+    "functools": {"cache_info", "dispatch"},
+    "decimal": {"getcontext"},
+    "datetime": {"fromtimestamp", "timestamp", "astimezone"},
+    "calendar": {"monthdayscalendar", "monthdatescalendar", "monthdays2calendar", "iterweekdays",
+                 "itermonthdates", "itermonthdays", "getfirstweekday", "formatmonth", "formatyear",
+                 "formatweek", "formatweekheader", "prweek", "prmonth", "pryear"},
     "warnings": {"catch_warnings"},
     "inspect": {"currentframe", "stack", "trace", "getsource", "getsourcelines", "getsourcefile",
-                "getframeinfo", "getouterframes"},
+                "getframeinfo", "getouterframes", "getclosurevars"},
     "uuid": {"getnode"},
     "posixpath": {"expanduser", "expandvars", "realpath", "abspath", "relpath", "ismount",
                   "samefile", "exists", "lexists", "isfile", "isdir", "islink", "getsize",
                   "getmtime", "getatime", "getctime"},
     "genericpath": {"exists", "isfile", "isdir", "getsize", "getmtime", "getatime", "getctime",
                     "samefile"},
-    "logging": {"getLevelName", "isEnabledFor", "getEffectiveLevel", "hasHandlers"},
+    "logging": {"getLogger", "getLevelName", "isEnabledFor", "getEffectiveLevel", "hasHandlers"},
     "json": {"load"}, "hashlib": {"file_digest"},
 }
 """By module, the functions and methods in it that may read the world."""
@@ -88,6 +94,11 @@ LOOKS_AT: tuple[tuple[type, tuple[str, ...]], ...] = (
     (functools._lru_cache_wrapper, ("__call__",)),
 )
 """Such methods, by the type of the object."""
+LOOKS_BY_NAME = {
+    "calendar": READS["calendar"], "datetime": READS["datetime"], "decimal": READS["decimal"],
+    "logging": READS["logging"],
+}
+"""Such functions and methods of modules that need not be imported, by module and name."""
 
 
 def is_cached(fn: Any) -> bool:
@@ -159,4 +170,7 @@ def asks_again(fn: Callable[..., object]) -> tuple[Any, str] | None:
     for kind, names in LOOKS_AT:
         if isinstance(owner, kind) and name in names:
             return owner, name
+    name = getattr(fn, "__name__", "")
+    if isinstance(name, str) and name in LOOKS_BY_NAME.get(module_of(fn).lstrip("_"), ()):
+        return (owner, "__call__") if owner is fn else (owner, name)
     return None

@@ -22,6 +22,7 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dependencies import note_unseen
 from tracejit.trace.ground.source import is_user_code, rewritten_source
 from tracejit.trace.ground.trees import codes_in
+from tracejit.trace.state.draws import asks_for_entropy, global_states, refused_draw
 from tracejit.trace.state.outer_reads import is_generated
 
 __all__ = ["RunningCode", "watched"]
@@ -37,6 +38,8 @@ class RunningCode:
         """The profiler of the user or of the capture around, which pauses meanwhile."""
         self.around: Any = None
         """The profiler of the capture around, if it notes which code runs."""
+        self.drawn: Any = None
+        """The states of the global generators of random numbers before the call."""
         self.collects = False
         """Whether automatic garbage collection is on, which pauses meanwhile."""
         self.seen: set[int] = set()
@@ -57,6 +60,7 @@ class RunningCode:
                 self._resume()
                 return False
             self.around, NOTING.profiler = NOTING.profiler, self.profiler
+            self.drawn = global_states()
         self.depth += 1
         return True
 
@@ -70,11 +74,26 @@ class RunningCode:
         self._resume()
         ran = [e.code for e in self.profiler.getstats() if isinstance(e.code, CodeType)]
         self.profiler.clear()
-        handlers = {getattr(signal.getsignal(k), "__code__", None) for k in signal.valid_signals()}
-        found = [c for c in ran if id(c) not in self.seen and _is_users(c) and c not in handlers]
+        self._note_draws(ran)
+        found = [c for c in ran if id(c) not in self.seen and _is_users(c)]
+        if found:
+            handlers = {getattr(signal.getsignal(k), "__code__", None)
+                        for k in signal.valid_signals()}
+            found = [c for c in found if c not in handlers]
         self.seen.update(map(id, found))
         self.kept += found
         return found
+
+    def _note_draws(self, ran: list[CodeType]) -> None:
+        """Note random numbers that users' code or new generators have drawn; refuse a library's."""
+        has_drawn = global_states() != self.drawn
+        if has_drawn and not any(map(_is_users, ran)):
+            outside = current().outside
+            raise refused_draw(outside[-1][0] if outside else None)
+        if has_drawn or asks_for_entropy(ran):
+            what = "a generator of random numbers without a seed"
+            current().note_unseen(what)
+            note_unseen(what)
 
     def _resume(self) -> None:
         if self.collects:
