@@ -21,6 +21,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     odes,
     piecewise,
     probability,
+    quadrature,
     resampling,
     roots,
     sample_tests,

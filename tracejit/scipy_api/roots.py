@@ -7,11 +7,8 @@ refused.
 
 from __future__ import annotations
 
-import functools
 import operator
-from collections import deque
 from collections.abc import Callable
-from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,15 +16,14 @@ import numpy as np
 from tracejit.autodiff.transforms import gradient_block
 from tracejit.ir.core import Literal, Value
 from tracejit.ir.types import scalar
-from tracejit.ir.walk import without_prints
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.ops.calls import inline_region
 from tracejit.ops.roots import root_of
+from tracejit.scipy_api.objectives import computed_again
 from tracejit.scipy_api.plain_roots import bisected, by_newton, by_secants, zeroed
-from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import calling_back, scipy_captures
 from tracejit.trace.python.calls import call_function
-from tracejit.trace.regions.draws import refuse_draws
 from tracejit.trace.values.equations import atom_of, cast, is_weak
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require
@@ -54,54 +50,21 @@ class Root:
         raise refuse(f"`{name}` of a root cannot be captured", "Use `root` and `converged`")
 
 
-def _held(*roots: object) -> list[tuple[int, ...]]:
-    """Return the ids of containers and of their items, for all that functions and arguments hold.
-
-    Only objects made in the capture can change: a write to one from outside is refused.
-    """
-    left, found = list(roots), []
-    seen: set[int] = set()
-    while left and len(seen) < 100_000:
-        x = left.pop()
-        if id(x) in seen or isinstance(x, (TracedOperand, np.ndarray, np.generic, type, str)):
-            continue
-        seen.add(id(x))
-        inside: list[object] = []
-        if isinstance(x, (list, tuple, set, frozenset, deque)):
-            inside = list(x)
-        elif isinstance(x, dict):
-            inside = [*x.keys(), *x.values()]
-        elif isinstance(x, FunctionType):
-            inside = [x.__defaults__, x.__kwdefaults__, *(
-                c.cell_contents for c in x.__closure__ or () if c != CellType())]
-        elif isinstance(x, (MethodType, functools.partial)):
-            inside = [getattr(x, "__self__", None), *getattr(x, "args", ()), getattr(
-                x, "keywords", None), getattr(x, "__func__", None), getattr(x, "func", None)]
-        elif not isinstance(x, ModuleType) and hasattr(x, "__dict__"):
-            inside = [*vars(x).keys(), *vars(x).values()]
-        found.append((id(x), *map(id, inside)))
-        left += inside
-    return found
-
-
 def _implied(f: Callable[..., object], found: object, args: tuple[object, ...]) -> Any:
     """Return a root with the derivatives that the equation f(root) = 0 implies."""
     if not isinstance(found, TracedOperand):
         return found  # the function reads nothing traced
     root = cast(as_tracer(found), np.float64)
     v = Value(scalar(np.float64), "root")
-    before = _held(f, args)
-    with current().region("call", (v,)) as (frame, scope):
+
+    def left() -> Any:
         y = as_tracer(call_function(f, (scalar_of(v, weak=is_weak(found)), *args), {}))
-        if frame.written or _held(f, args) != before:
-            raise refuse("a function that changes something outside of it, and of which a root is "
-                         "looked for, cannot be captured", "Return what it finds instead")
         if y.dims or y.dtype.kind == "c":
             raise refuse("a root of a function that does not return a real number cannot be "
                          "captured", "Use a loop over the elements")
-        block = without_prints(scope.close([atom_of(cast(y, np.float64))]))
-    refuse_draws(block, "a function of which a root is looked for, and which the root's derivative "
-                 "computes again")
+        return cast(y, np.float64)
+
+    block = computed_again((f, args), (v,), left, "of which a root is looked for")
     with_slope = gradient_block(block, [0], [0])
     near: Any = root
     slopes: list[Any] = []

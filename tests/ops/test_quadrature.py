@@ -1,0 +1,167 @@
+"""`scipy.integrate.quad`: SciPy's numbers step by step, and derivatives that are integrals, too."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.polynomial import Polynomial
+from scipy.integrate import quad
+
+import tracejit
+from tracejit.scipy_api.kronrod import KRONROD_15, KRONROD_21, Rule
+
+INTEGRALS: dict[str, tuple[Callable[[Any], Any], Callable[[float], float]]] = {
+    "an end": (lambda p: quad(np.cos, 0.0, p)[0], math.cos),
+    "both ends": (lambda p: quad(lambda x: x * x, p, 3.0 * p)[0], lambda p: 26.0 * p * p),
+    "ends in the other order": (lambda p: quad(lambda x: math.exp(-x), 3.0, p)[0],
+                                lambda p: math.exp(-p)),
+    "an argument": (lambda p: quad(lambda x, k: k * x * x, 0, 1, args=(p,))[0],
+                    lambda p: 1.0 / 3.0),
+    "an infinite end": (lambda p: quad(lambda x: math.exp(-p * x), 0, np.inf)[0],
+                        lambda p: -1.0 / p ** 2),
+    "from a place to infinity": (lambda p: quad(lambda x: math.exp(-x * x), p, np.inf)[0],
+                                 lambda p: -math.exp(-p * p)),
+    "from minus infinity": (lambda p: quad(lambda x: math.exp(-x * x), -np.inf, p)[0],
+                            lambda p: math.exp(-p * p)),
+    "all numbers": (lambda p: quad(lambda x: math.exp(-x * x / p), -np.inf, np.inf)[0],
+                    lambda p: 0.5 * math.sqrt(math.pi / p)),
+    "a singular end": (lambda p: quad(lambda x: x ** -p, 0, 1)[0], lambda p: (1.0 - p) ** -2),
+    "a logarithm": (lambda p: quad(lambda x: x ** -p * math.log(x), 0, 1)[0],
+                    lambda p: -2.0 * (1.0 - p) ** -3),
+    "waves": (lambda p: quad(lambda x: np.sin(40.0 * p * x), 0, 3)[0],
+              lambda p: (120.0 * p * math.sin(120.0 * p) + math.cos(120.0 * p) - 1.0) / (
+                  40.0 * p * p)),
+    "a kink that moves": (lambda p: quad(lambda x: abs(x - p), 0, 1)[0], lambda p: 2.0 * p - 1.0),
+    "an option": (lambda p: quad(lambda s: max(s - p, 0.0) * math.exp(-s), 0, np.inf)[0],
+                  lambda p: -math.exp(-p)),
+    "a peak": (lambda p: quad(lambda x: 1e-2 / (1e-4 + (x - p) ** 2), 0, 1)[0],
+               lambda p: 1e-2 / (1e-4 + p * p) - 1e-2 / (1e-4 + (1.0 - p) ** 2)),
+    "complex numbers": (lambda p: quad(lambda x: np.exp(1j * p * x), 0, 1,
+                                       complex_func=True)[0].imag,
+                        lambda p: (p * math.sin(p) + math.cos(p) - 1.0) / p ** 2),
+    "one interval": (lambda p: quad(lambda x: math.exp(p * x), 0, 1, epsabs=1.0)[0],
+                      lambda p: ((p - 1.0) * math.exp(p) + 1.0) / p ** 2)}
+PLACES = (0.37, 0.63)
+
+
+@pytest.mark.parametrize("name", INTEGRALS)
+def test_integrals_are_scipys_and_derivatives_are_right(name: str) -> None:
+    f, slope = INTEGRALS[name]
+    with tracejit.config(disable_jit=True):
+        both = tracejit.value_and_grad(f)
+        for p in PLACES:
+            value, found = both(p)
+            assert type(value) is float
+            np.testing.assert_allclose(value, f(p), rtol=1e-13)
+            np.testing.assert_allclose(found, slope(p), rtol=1e-7)
+
+
+def test_tangents_are_right() -> None:
+    f, slope = INTEGRALS["an option"]
+    with tracejit.config(disable_jit=True):
+        assert tracejit.jvp(f, (0.37,), (1.0,))[1] == pytest.approx(slope(0.37), rel=1e-7)
+
+
+def test_kernels_compute_the_same_integrals() -> None:
+    f, slope = INTEGRALS["a kink that moves"]
+    found = tracejit.value_and_grad(f)(0.37)
+    np.testing.assert_allclose(found, (f(0.37), slope(0.37)), rtol=1e-7)
+
+
+def test_second_derivatives_are_right() -> None:
+    def f(p: Any) -> Any:
+        return quad(lambda x: math.exp(-p * x) * p, 0.0, p)[0]
+
+    with tracejit.config(disable_jit=True):
+        second = tracejit.grad(tracejit.grad(f))(0.7)
+    assert second == pytest.approx((2.0 - 4.0 * 0.49) * math.exp(-0.49), rel=1e-8)
+
+
+def test_the_gradient_by_an_array_is_the_integral_of_the_gradient() -> None:
+    def f(c: Any) -> Any:
+        return quad(lambda x: np.sum(c * x ** np.arange(4.0)), 0.0, 2.0)[0]
+
+    c = np.array([0.3, -1.0, 0.5, 2.0])
+    with tracejit.config(disable_jit=True):
+        np.testing.assert_allclose(tracejit.grad(f)(c), [2.0, 2.0, 8.0 / 3.0, 4.0], rtol=1e-12)
+
+
+def test_estimates_and_steps_are_scipys() -> None:
+    """40 random integrals, easy and hard: the estimates of errors show which steps were taken."""
+    rng = np.random.default_rng(8)
+
+    def integral(c: Any, a: Any, b: Any, tolerance: Any) -> Any:
+        return quad(lambda x: c[0] * math.sqrt(abs(x - c[1])) + math.sin(c[2] * x) * c[3]
+                    + (c[4] if x > c[5] else 0.0), a, b, epsabs=tolerance)
+
+    with tracejit.config(disable_jit=True):
+        ours = tracejit.jit(integral)
+        for _ in range(40):
+            c = rng.normal(size=6) * np.array([1.0, 1.0, 30.0, 1.0, 1.0, 1.0])
+            c[rng.integers(6)] = 0.0
+            a, b = rng.uniform(-2.0, 2.0, 2).tolist()
+            tolerance = 10.0 ** rng.uniform(-8.0, -2.0)
+            with warnings.catch_warnings(action="ignore"):
+                value, error = integral(c, a, b, tolerance)
+            found = ours(c, a, b, tolerance)
+            np.testing.assert_allclose(found[0], value, rtol=1e-12, atol=1e-14)
+            np.testing.assert_allclose(found[1], error, rtol=1e-3, atol=1e-14)
+
+
+@pytest.mark.parametrize(("rule", "degree"), [(KRONROD_21, 31), (KRONROD_15, 23)])
+def test_rules_integrate_polynomials_exactly(rule: Rule, degree: int) -> None:
+    rng = np.random.default_rng(1)
+    gauss_degree = 19 if rule is KRONROD_21 else 13
+    for weights, centre, most in ((rule.kronrod, rule.at_centre[1], degree),
+                                  (rule.gauss, rule.at_centre[0], gauss_degree)):
+        p = Polynomial(rng.normal(size=most + 1))
+        found = centre * p(0.0) + np.sum(weights * (p(rule.nodes) + p(-rule.nodes)))
+        assert found == pytest.approx(p.integ()(1.0) - p.integ()(-1.0), rel=1e-13)
+
+
+def test_where_the_ends_are_equal_nothing_is_added() -> None:
+    def f(p: Any, q: Any) -> Any:
+        return quad(lambda x: 1.0 / np.float64(x), p, q)
+
+    with tracejit.config(disable_jit=True), np.errstate(all="ignore"):
+        assert tracejit.jit(f)(0.0, 0.0) == f(0.0, 0.0) == (0.0, 0.0)
+        assert tracejit.grad(lambda p, q: f(p, q)[0], argnums=1)(0.5, 0.5) == pytest.approx(2.0)
+
+
+def counted(p: Any) -> Any:
+    """Integrate a function that keeps its places."""
+    places = []
+
+    def f(x: float) -> float:
+        places.append(x)
+        return x * p
+
+    return quad(f, 0.0, 1.0)[0] * len(places)
+
+
+@pytest.mark.parametrize(("f", "message"), [
+    (counted, "changes something outside of it, and which is integrated"),
+    (lambda p: quad(lambda x: quad(lambda y: x * y * p, 0, 1)[0], 0, 1)[0], "fixed_quad"),
+    (lambda p: quad(lambda x: x * p, 0, 1, points=[0.5])[0], "Add the integrals between"),
+    (lambda p: quad(lambda x: x * p, 0, 1, weight="cos", wvar=2.0)[0], "weight as a factor"),
+    (lambda p: quad(lambda x: x * p, 0, 1, full_output=1)[0], "full_output="),
+    (lambda p: quad(lambda x: math.exp(-x), 0, p / 0.0 if p < 0 else np.float64(p) / 0.0)[0],
+     "Write np.inf in the function")])
+def test_refusals_name_a_remedy(f: Any, message: str) -> None:
+    with (tracejit.config(disable_jit=True), np.errstate(all="ignore"),
+          pytest.raises(tracejit.Refusal, match=message)):
+        tracejit.jit(f)(0.5)
+
+
+@pytest.mark.parametrize(("f", "message"), [
+    (lambda p: quad(lambda x: x * p, 0, 1, epsabs=0.0, epsrel=1e-20)[0], "'epsrel' must be"),
+    (lambda p: quad(lambda x: x * p, 0, 1, limit=0)[0], "Invalid 'limit' argument")])
+def test_errors_are_scipys(f: Any, message: str) -> None:
+    for g in (f, tracejit.jit(f)):
+        with tracejit.config(disable_jit=True), pytest.raises(ValueError, match=message):
+            g(0.5)
