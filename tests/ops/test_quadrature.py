@@ -13,7 +13,7 @@ from numpy.polynomial import Polynomial
 from scipy.integrate import quad
 
 import tracejit
-from tracejit.scipy_api.kronrod import KRONROD_15, KRONROD_21, Rule
+from tracejit.scipy_api.kronrod import KRONROD_15, KRONROD_21, KronrodRule
 
 INTEGRALS: dict[str, tuple[Callable[[Any], Any], Callable[[float], float]]] = {
     "an end": (lambda p: quad(np.cos, 0.0, p)[0], math.cos),
@@ -114,7 +114,7 @@ def test_estimates_and_steps_are_scipys() -> None:
 
 
 @pytest.mark.parametrize(("rule", "degree"), [(KRONROD_21, 31), (KRONROD_15, 23)])
-def test_rules_integrate_polynomials_exactly(rule: Rule, degree: int) -> None:
+def test_rules_integrate_polynomials_exactly(rule: KronrodRule, degree: int) -> None:
     rng = np.random.default_rng(1)
     gauss_degree = 19 if rule is KRONROD_21 else 13
     for weights, centre, most in ((rule.kronrod, rule.at_centre[1], degree),

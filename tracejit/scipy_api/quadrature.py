@@ -53,18 +53,19 @@ def _number(x: object) -> Any:
     return scalar_of(cast(given, np.float64).value, weak=True)
 
 
-def _ordered(a: Any, b: Any) -> tuple[Any, Any, Any]:
+def _ordered(a: object, b: object) -> tuple[Any, Any, Any]:
     """Return the ends of an interval in their order, and the sign that the integral gets."""
     if isinstance(a, float) and isinstance(b, float):
         return min(a, b), max(a, b), -1.0 if b < a else 1.0
     for x, y in ((a, b), (b, a)):
         if isinstance(x, float) and not np.isfinite(x):
             return (x, y, 1.0 if x is a else -1.0) if x < 0.0 else (y, x, -1.0 if x is a else 1.0)
-    falls = b < a  # of equal ends each has its own derivative
-    return np.where(falls, b, a), np.where(falls, a, b), np.where(falls, -1.0, 1.0)
+    ends: list[Any] = [a, b]
+    falls = ends[1] < ends[0]  # of equal ends each has its own derivative
+    return np.where(falls, *ends[::-1]), np.where(falls, *ends), np.where(falls, -1.0, 1.0)
 
 
-def _require_finite(*ends: Any) -> None:
+def _require_finite(*ends: object) -> None:
     """Refuse a traced end that is infinite in a call: which rule is used is known at capture."""
     for x in ends:
         if isinstance(x, TracedOperand):
@@ -85,7 +86,7 @@ def _outermost() -> Iterator[None]:
         _WITHIN.reset(token)
 
 
-def quad(func: Callable[..., Any], a: object, b: object, args: object = (),
+def quad(func: Callable[..., object], a: object, b: object, args: object = (),
          full_output: int = 0, epsabs: float = 1.49e-8, epsrel: float = 1.49e-8,
          limit: int = 50, points: object = None, weight: object = None, wvar: object = None,
          wopts: object = None, maxp1: int = 50, limlst: int = 50,
@@ -109,29 +110,35 @@ def quad(func: Callable[..., Any], a: object, b: object, args: object = (),
     if isinstance(start, float) and isinstance(end, float) and start == end:
         return 0.0, 0.0
     low, high, sign = _ordered(start, end)
+    value, error = _rising(func, low, high, (absolute, relative), most, given)
+    found = (sign * value, stop_gradient(error))
+    return tuple(scalar_of(as_tracer(x).value, weak=True) if isinstance(x, TracedOperand)
+                 else float(x) for x in found)
+
+
+def _rising(f: Callable[..., object], low: object, high: object, tolerances: tuple[object, ...],
+            most: int, args: tuple[object, ...]) -> tuple[Any, Any]:
+    """Return an integral from its lower end to its upper end, and the estimate of its error."""
+    _require_finite(low, high)
     is_open = [isinstance(x, float) and np.isinf(x) for x in (low, high)]
     kind = 2 if all(is_open) else -1 if is_open[0] else 1 if is_open[1] else 0
-    _require_finite(low, high)
+    common: tuple[object, ...] = (f, KRONROD_21, low, high, 0.0, 0)
     if kind:
         bound = 0.0 if kind == 2 else high if kind == -1 else low
-        common: tuple[object, ...] = (func, KRONROD_15, 0.0, 1.0, bound, kind)
-    else:
-        common = (func, KRONROD_21, low, high, 0.0, 0)
+        common = (f, KRONROD_15, 0.0, 1.0, bound, kind)
     with _outermost():
-        value, error = call_function(integral, (*common, absolute, relative, most, given), {})
+        value, error = call_function(integral, (*common, *tolerances, most, args), {})
     if isinstance(value, TracedOperand):
-        fine = [np.maximum(x * x, 1e-16) for x in (absolute, relative)]
-        block = computed_again((func, given), (), lambda: cast(as_tracer(call_function(
-            integral, (*common, *fine, max(most, _FINE_LIMIT), given), {})[0]), np.float64),
+        fine = [np.maximum(x * x, 1e-16) for x in tolerances]  # type: ignore[operator]
+        block = computed_again((f, args), (), lambda: cast(as_tracer(call_function(
+            integral, (*common, *fine, max(most, _FINE_LIMIT), args), {})[0]), np.float64),
             "which is integrated")
         (finer,) = inline_region(block, [])
         value = implied("same", [cast(as_tracer(value), np.float64)], tracer_of(finer))[0]
     if isinstance(low, TracedOperand) and not kind:
         is_zero = (low == high) & ~np.isfinite(value)  # SciPy calls nothing where ends are equal
         value, error = (np.where(is_zero, 0.0, x) for x in (value, error))
-    found: tuple[Any, ...] = (sign * value, stop_gradient(error))
-    return tuple(scalar_of(as_tracer(x).value, weak=True) if isinstance(x, TracedOperand)
-                 else float(x) for x in found)
+    return value, error
 
 
 scipy_captures("scipy.integrate", {"quad": calling_back(quad)})
