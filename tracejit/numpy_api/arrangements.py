@@ -11,7 +11,7 @@ import numpy as np
 from tracejit.ir.dims import Dim, product
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.creation import iota
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_array, as_tracer
 from tracejit.numpy_api.joins import concatenate
 from tracejit.numpy_api.ordering import argsort, sort
 from tracejit.numpy_api.shapes import broadcast_to, ravel, transpose
@@ -69,10 +69,12 @@ def diagflat(v: object, k: int = 0) -> Any:
 
 @captures(np.broadcast_arrays)
 def broadcast_arrays(*args: object, subok: bool = False) -> tuple[Any, ...]:
-    """Return arrays repeated to one shape."""
-    arrays = [as_tracer(x) for x in args]
-    shape = tuple(map(as_operand, broadcast_dims([x.dims for x in arrays])))
-    return tuple(broadcast_to(x, shape) for x in arrays)
+    """Return arrays repeated to one shape; the arrays themselves if all have it."""
+    arrays = [as_array(x) for x in args]
+    dims = broadcast_dims([x.dims for x in arrays])
+    if all(x.dims == dims for x in arrays):
+        return tuple(arrays)
+    return tuple(broadcast_to(x, tuple(map(as_operand, dims))) for x in arrays)
 
 
 @captures(np.unstack)

@@ -19,6 +19,7 @@ from tracejit.trace.ground.dispatch import INDEXED, captures
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.regions.loops import trace_loop
 from tracejit.trace.values.equations import apply, atom_of, cast, emit, same_dim, to_dim
+from tracejit.trace.values.indexing import as_memory
 from tracejit.trace.values.symbolic_ints import of_dim
 from tracejit.trace.values.tracer import Tracer
 
@@ -111,7 +112,8 @@ def block(arrays: object) -> Any:
         x = as_tracer(x)
         return x.reshape((1,) * (ndim - len(x.dims)) + x.shape)
 
-    return joined(arrays, depth(arrays))
+    result = joined(arrays, depth(arrays))
+    return result if isinstance(arrays, list) else as_memory(result.own())
 
 
 @captures(np.dstack)
@@ -231,7 +233,7 @@ def matrix_power(a: Any, n: int) -> Any:
             result = a if result is None else result @ a
         n //= 2
         a = a @ a if n else a
-    return eye(a.shape[-1], dtype=a.dtype) + np.zeros_like(a) if result is None else result.copy()
+    return eye(a.shape[-1], dtype=a.dtype) + np.zeros_like(a) if result is None else result
 
 
 @captures(np.vander)

@@ -17,6 +17,7 @@ from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.ground.layouts import lay_out
 from tracejit.trace.ground.views import whole
 from tracejit.trace.values.equations import apply, as_operand, cast, lift, to_dim
+from tracejit.trace.values.indexing import as_memory
 from tracejit.trace.values.symbolic_ints import python_dims
 from tracejit.trace.values.tracer import Tracer
 
@@ -58,7 +59,7 @@ def roll(a: object, shift: object, axis: object = None) -> Tracer:
         parts = [apply("index", a, at=(*before, Span(first, count), *after))
                  for first, count in ((start, n - start), (0, start))]
         a = apply("concatenate", *parts, axis=k)
-    return a
+    return as_memory(a.own())
 
 
 def _shifts(shift: object) -> list[Dim]:

@@ -24,6 +24,7 @@ from tracejit.trace.values.equations import (
     lift,
 )
 from tracejit.trace.values.equations import dtype_of as operand_dtype
+from tracejit.trace.values.indexing import as_memory
 from tracejit.trace.values.python_numbers import python_int
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Lifted, Tracer, tracer_of
@@ -42,12 +43,7 @@ def as_tracer(x: object) -> Tracer:
 
 def as_array(x: object) -> Tracer:
     """Return an operand as an array, a number as one of no axes: `is_array` is set in its cell."""
-    array = as_tracer(x)
-    if array.dims or array.is_array:
-        return array
-    array = tracer_of(array.value)
-    array.cell.is_array = True
-    return array
+    return as_memory(as_tracer(x))
 
 
 # --- ufuncs -------------------------------------------------------------------------------------
@@ -264,7 +260,9 @@ def nan_to_num(x: object, copy: bool = True, nan: float = 0.0, posinf: Any = Non
         result = np.where(x == -np.inf, info.min if neginf is None else neginf, result)
     else:
         result = tracer_of(x.value)
-    return result if copy else write_out(np.nan_to_num, result, x)
+    if not copy:
+        result = write_out(np.nan_to_num, result, as_memory(x))
+    return result if result.dims else tracer_of(result.value)
 
 
 @captures(np.sinc)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tracejit.ir.dims import Dim
 from tracejit.numpy_api.axes import normalize_axis
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_array, as_tracer
 from tracejit.numpy_api.shapes import transpose
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import captures
-from tracejit.trace.ground.layouts import UNKNOWN, lay_out
+from tracejit.trace.ground.layouts import UNKNOWN, iterated, lay_out
 from tracejit.trace.values.equations import (
     COMPOSITES,
     apply,
@@ -25,7 +24,7 @@ from tracejit.trace.values.equations import (
     same_dim,
 )
 from tracejit.trace.values.python_numbers import strong
-from tracejit.trace.values.tracer import Tracer
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 if TYPE_CHECKING:
     pass
@@ -178,7 +177,7 @@ def einsum(subscripts: object, *operands: object) -> Any:
     """Return an Einstein sum, pairwise from the left."""
     if not isinstance(subscripts, str):
         return einsum(*_spelled(subscripts, *operands))
-    arrays = [as_tracer(x) for x in operands]
+    arrays = [as_array(x) for x in operands]
     inputs, output = _einsum_labels(subscripts, arrays)
     dtype = np.result_type(*(x.dtype for x in arrays))  # all are cast before anything is computed
     arrays = [x if x.dtype == dtype else cast(x, dtype) for x in arrays]
@@ -190,8 +189,7 @@ def einsum(subscripts: object, *operands: object) -> Any:
         kept = "".join(dict.fromkeys(c for c in left + right if c in rest))
         pairs[:2] = [(contract(x, y, f"{left},{right}->{kept}"), kept)]
     (x, labels), = pairs
-    shuffled = any(output.index(c) > output.index(d) for own in inputs for c, d in pairwise(
-        [c for c in own if c in output]))
+    shuffled = _is_shuffled(inputs, output)
     summed = tuple(k for k, c in enumerate(labels) if c not in output)
     if summed:
         x = np.any(x, axis=summed) if dtype == np.bool_ else np.sum(x, axis=summed, dtype=dtype)
@@ -201,7 +199,15 @@ def einsum(subscripts: object, *operands: object) -> Any:
     if shuffled and not any(result.cell is a.cell for a in arrays):  # laid out as operands are
         result = result.own()
         result.cell.layout = UNKNOWN
-    return result
+    return result if result.dims else tracer_of(result.value)
+
+
+def _is_shuffled(inputs: Sequence[str], output: str) -> bool:
+    """Return whether the axes of an Einstein sum of operands in C order lie in another order."""
+    labels = output + "".join(dict.fromkeys(c for own in inputs for c in own if c not in output))
+    ranks = [[(own.index(c),) if c in own else None for c in labels] for own in inputs]
+    found = [k for k in iterated(ranks, len(labels)) if k < len(output)]
+    return found != sorted(found)
 
 
 def _spelled(*operands: Any) -> tuple[Any, ...]:

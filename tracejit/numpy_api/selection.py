@@ -234,7 +234,8 @@ def take(a: Any, indices: Any, axis: object = None, *, mode: str = "raise") -> A
         indices = np.clip(indices, 0, as_operand(a.dims[axis]) - 1)
     elif mode == "wrap":
         indices = as_tracer(indices) % as_operand(a.dims[axis])
-    return a[(*(slice(None),) * axis, indices)]
+    found = a[(*(slice(None),) * axis, indices)]
+    return found.own() if found.is_array else found  # of a view
 
 
 @captures(np.take_along_axis)

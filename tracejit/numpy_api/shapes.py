@@ -13,7 +13,7 @@ from tracejit.trace.ground.dispatch import METHODS, PROPERTIES, captures
 from tracejit.trace.ground.layouts import stretched
 from tracejit.trace.ground.views import ReshapeStep, TransposeStep
 from tracejit.trace.values.equations import apply, is_one, same_dim, to_dims
-from tracejit.trace.values.indexing import view
+from tracejit.trace.values.indexing import as_memory, view
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.reshapes import ravelled, reshaped
 from tracejit.trace.values.symbolic_ints import of_dim, python_dims
@@ -129,6 +129,8 @@ def expand_dims(a: object, axis: object) -> Tracer:
 def squeeze(a: object, axis: object = None) -> Tracer:
     """Return a view without axes of size 1."""
     a = as_tracer(a)
+    if not (a.is_array or a.weak):
+        return a
     require_no_list(axis)
     if axis is None:
         trace, why = current(), "np.squeeze takes out axes of size 1"
@@ -165,6 +167,8 @@ def transpose(a: object, axes: Any = None) -> Tracer:
     if sorted(order) != list(range(ndim)):
         raise ValueError("axes don't match array")
     same = order == tuple(range(ndim))
+    if not ndim:
+        return a if a.is_array or not a.weak else as_memory(a)
     return Tracer(a.cell, a.steps) if same else view(a, TransposeStep(order))
 
 
@@ -221,6 +225,7 @@ def broadcast_to(array: object, shape: object, subok: bool = False) -> Tracer:
     if fitted != array.aval.shape:
         array = apply("reshape", array, shape=fitted)
     result = apply("broadcast_to", array, shape=target)
+    result.cell.is_array = True
     result.cell.constant = "writing to the result of np.broadcast_to"
     result.cell.stands_for([source.cell])
     return stretched(result, source)

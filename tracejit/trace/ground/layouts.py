@@ -24,7 +24,8 @@ from tracejit.trace.ground.facts import TIED
 from tracejit.trace.ground.views import IndexStep, Step, TransposeStep
 
 __all__ = ["COPY", "UNKNOWN", "Axis", "Dense", "Input", "Layout", "Unknown", "is_contiguous",
-           "joined", "lay_out", "layout_of", "own_memory", "reshaped_axes", "rule_of", "stretched"]
+           "iterated", "joined", "lay_out", "layout_of", "own_memory", "reshaped_axes",
+           "rule_of", "stretched"]
 
 _WHY = "it decides whether an array is reshaped as a view or as a copy"
 
@@ -190,10 +191,10 @@ class _JoinedLayouts:
             inputs |= found.inputs
             ranks.append([None] * (len(shape) - len(own)) + [
                 None if _size(a.size) == 1 else a.rank for a in found.axes])
-        return Layout(_dense(shape, _iterated(ranks, len(shape))).axes, inputs)
+        return Layout(_dense(shape, iterated(ranks, len(shape))).axes, inputs)
 
 
-def _iterated(ranks: Sequence[Sequence[Any]], ndim: int) -> tuple[int, ...]:
+def iterated(ranks: Sequence[Sequence[Any]], ndim: int) -> tuple[int, ...]:
     """Return the axes as NumPy's iterator sorts them (`npyiter_find_best_axis_ordering`).
 
     Axes go before others where an operand says so and none says otherwise; C order breaks ties.
@@ -227,7 +228,8 @@ class _Stretched:
         axes = [Axis(d, 0, None) for d in shape[:new]]
         for d, a in zip(shape[new:], found.axes, strict=True):
             axes.append(Axis(d, 0, None) if _size(a.size) == 1 and _size(d) != 1 else a)
-        return Layout(tuple(axes), found.inputs, True)
+        repeats = any(a.rank is None and _size(a.size) != 1 for a in axes)
+        return Layout(tuple(axes), found.inputs, repeats or found.has_gaps)
 
 
 def joined(result: Any, operands: Sequence[Any]) -> Any:

@@ -37,6 +37,7 @@ from tracejit.trace.state.policy import gives_another_value, is_cached, reads_no
 from tracejit.trace.state.running import watched
 from tracejit.trace.values.equations import cast, dtype_of, is_weak, lift
 from tracejit.trace.values.identities import naming
+from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["by_data", "call_object", "made_keyed", "made_list", "make_instance",
 
@@ -175,6 +176,8 @@ def _scalar_of_numpy(cls: type, x: object) -> Any:
                         "string or a real number, not 'complex'")
     if own == "f" and np.dtype(cls).kind in "iu" and is_weak(x):
         x = BUILTINS[int](x)
+    if isinstance(x, Tracer) and x.dims and x.dtype == cls:
+        return Tracer(x.cell, x.steps)  # of an array, its memory
     return cast(x, cls)
 
 

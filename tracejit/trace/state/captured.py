@@ -251,6 +251,7 @@ class Captures(Outside):
         if id(content) not in self.arrays:
             value, tracer = self.make_input(content, path, path.name)
             self.leaves.append(Leaf(path, content, value))
+            tracer.cell.is_array = True
             tracer.cell.constant = _OUTSIDE
             self.arrays[id(content)] = (content, tracer, path)
         else:  # one array under two names: one storage, as long as both names hold it
@@ -265,6 +266,7 @@ class Captures(Outside):
             return
         self.contents[path.key] = state
         if isinstance(content, np.ndarray) and isinstance(state, Tracer):
+            state.cell.is_array = True
             state.cell.constant = _OUTSIDE
             self.arrays[id(content)] = (content, state, path)
 

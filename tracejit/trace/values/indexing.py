@@ -40,8 +40,8 @@ from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import CellPlace, Tracer, tracer_of
 from tracejit.tree import flatten
 
-__all__ = ["as_element", "basic_key", "broadcast_value", "get_item", "require_one_number",
-           "set_item", "view", "write_cell"]
+__all__ = ["as_element", "as_memory", "basic_key", "broadcast_value", "get_item",
+           "require_one_number", "set_item", "view", "write_cell"]
 
 _VALID_INDICES = ("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
                   "integer or boolean arrays are valid indices")
@@ -76,9 +76,11 @@ def get_item(x: Tracer, key: object) -> Any:
     if not basic.shape and not _has_ellipsis(key):
         return named(tracer_of(view(x, IndexStep(basic.at)).value))
     same = basic.at == whole(x.dims)
-    result = x if same else view(x, IndexStep(basic.at))
+    result = as_memory(x) if same else view(x, IndexStep(basic.at))
     if basic.shape != basic.kept or (same and current().names):
         result = view(result, ReshapeStep(basic.shape, basic.kept))
+    if any(map(is_index_array, key if isinstance(key, tuple) else (key,))):
+        return named(as_memory(result.own()), (x,))
     own = Tracer(result.cell, result.steps)
     own.shown_as = result.shown_as
     return own
@@ -182,11 +184,24 @@ class ADVANCED_SET:
 
 
 def view(x: Tracer, step: Step) -> Tracer:
-    """Return a handle on the same cell through one more step."""
+    """Return a handle on the same cell through one more step; of a number, on an array of it."""
+    x = as_memory(x)
     result = Tracer(x.cell, extend(x.steps, step))
     if current().names:
         result.stands_on(x, step)
     return result
+
+
+def as_memory(x: Tracer) -> Tracer:
+    """Return an array as it is, and of a number, which has no memory, an array that holds it."""
+    is_either = x.cell.may_be_number and not x.dims
+    if (x.is_array or x.dims) and not is_either:
+        return x
+    array = tracer_of(x.value)
+    array.cell.is_array = True
+    if is_either:
+        array.cell.stands_for([x.cell])
+    return array
 
 
 def write_cell(x: Tracer, put: Any, at: At | None) -> None:
@@ -302,6 +317,11 @@ def is_advanced(part: object) -> bool:
     if isinstance(part, (bool, np.bool_)):
         return True
     return isinstance(part, Tracer) and (part.ndim > 0 or part.dtype.kind == "b")
+
+
+def is_index_array(part: object) -> bool:
+    """Return whether a part of a key is an array without axes, with which an index copies."""
+    return isinstance(part, np.ndarray) or (isinstance(part, Tracer) and part.is_array)
 
 
 def basic_key(dims: tuple[Dim, ...], parts: tuple[object, ...]) -> BasicKey:
