@@ -55,7 +55,7 @@ def is_generated(code: CodeType) -> bool:
     if code.co_filename != "<string>":
         return False
     makes_tuple = code.co_names == ("_tuple_new",) and code.co_varnames[:1] == ("_cls",)
-    return makes_tuple or code.co_name.startswith("__")
+    return makes_tuple or code.co_qualname.startswith("__create_fn__.<locals>.__")
 
 
 def names_in(code: CodeType) -> Iterator[str]:
@@ -81,6 +81,8 @@ class OuterReads:
         self.captured = captured
         self.found: dict[int, tuple[FunctionType, bool]] = {}
         """By the id of a function: itself, and whether it reads more than guards hold."""
+        self.called: dict[int, list[FunctionType]] = {}
+        """The functions that a function names as globals, by its id."""
 
     def reads_more(self, fn: FunctionType) -> bool:
         """Guard a function's reads from outside; return whether no guard holds some of them."""
@@ -114,6 +116,7 @@ class OuterReads:
         x = fn.__globals__[name]
         self.captured.hold(path, x)
         if isinstance(x, FunctionType):
+            self.called.setdefault(id(fn), []).append(x)
             return bool(taken) or self.reads_more(x)
         if isinstance(x, type) and is_followed(x):
             return type(x) is not type or self.entries_read_more(x, (
@@ -127,10 +130,25 @@ class OuterReads:
         """
         return bool(self.guard_entries(cls, dict.fromkeys(n for n in names if hasattr(cls, n))))
 
-    def guard_entries(self, cls: type, reached: dict[str, None]) -> list[str]:
+    def names_of(self, fn: FunctionType) -> dict[str, None]:
+        """Return the names in a function's code, and in that of the functions that it calls."""
+        found: dict[str, None] = {}
+        pending, done = [fn], set()
+        while pending:
+            fn = pending.pop()
+            if id(fn) not in done:
+                done.add(id(fn))
+                found.update(dict.fromkeys(names_in(fn.__code__)))
+                pending += self.called.get(id(fn), ())
+        return found
+
+    def guard_entries(self, cls: type, reached: dict[str, None],
+                      named: dict[str, None] | None = None) -> list[str]:
         """Guard entries of a class by their names, and the entries that its methods name in turn.
 
         Returns the names of entries that are, or read, more than guards hold.
+
+        named -- gets all the names that the methods read, of whichever object
         """
         found: list[str] = []
         done: set[str] = set()
@@ -143,8 +161,9 @@ class OuterReads:
                 if more or not (methods or is_unchanging(entry) or type(entry) in _OF_PYTHON):
                     found.append(f"{cls.__qualname__}.{name}")
                 for fn in methods:
-                    reached.update(dict.fromkeys(
-                        n for n in names_in(fn.__code__) if hasattr(cls, n)))
+                    names = self.names_of(fn)
+                    reached.update(dict.fromkeys(n for n in names if hasattr(cls, n)))
+                    (names if named is None else named).update(names)
         return found
 
 

@@ -117,9 +117,7 @@ class RunningCode:
     def _is_guarded(self, code: CodeType, functions: list[FunctionType]) -> bool:
         """Guard the reads of functions with some code; return whether they read nothing else."""
         for fn in functions:
-            owner, _, name = fn.__qualname__.rpartition(".")
-            cls = fn.__globals__.get(owner)
-            if isinstance(cls, type):
+            for cls, name in _entries_of(fn):
                 self.native.captured.entry_of(cls, name)
         if not functions:  # of a body of a class, or of a function that is no more
             return id(code) in self.inner
@@ -129,6 +127,22 @@ class RunningCode:
             return False
         self.inner.update(map(id, codes_in(code)))
         return True
+
+
+def _entries_of(fn: FunctionType) -> list[tuple[type, str]]:
+    """Return the classes that have a function for a method, with the names under which they do."""
+    owner, _, name = fn.__qualname__.rpartition(".")
+    if not owner or owner.endswith("<locals>"):
+        return []
+    cls = fn.__globals__.get(owner)
+    if isinstance(cls, type):
+        return [(cls, name)]
+    methods = [fn, *[x for x in gc.get_referrers(fn) if isinstance(x, (classmethod, staticmethod,
+                                                                       property))]]
+    tables = [x for x in gc.get_referrers(*methods) if type(x) is dict and (
+        any(x.get(name) is m for m in methods))]
+    return [(x, name) for x in gc.get_referrers(*tables) if isinstance(x, type) and (
+        any(vars(x).get(name) is m for m in methods))] if tables else []
 
 
 def _reads_of_class(fn: FunctionType) -> bool:
