@@ -331,6 +331,8 @@ class Trace:
     """The lists that Python's own loops go through item by item."""
     iterators: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
     """Iterators over traced items."""
+    left: dict[int, Any] = field(default_factory=dict)
+    """The iterators of which nobody knows how far they have come, by their ids."""
     unfinished: list[Any] = field(default_factory=list)
     """The lists of comprehensions that are being made: no iterator can be of these."""
     keyed: dict[int, tuple[Any, Any]] = field(default_factory=dict)

@@ -52,6 +52,7 @@ from tracejit.trace.regions.choosing import told_from_none
 from tracejit.trace.regions.draws import drawing_nothing
 from tracejit.trace.regions.raising import BranchRaised
 from tracejit.trace.state.changes import note_made
+from tracejit.trace.state.left_iterators import iterators_in, note_left
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.again import repeatable
 from tracejit.trace.values.symbolic_ints import of_dim
@@ -274,6 +275,8 @@ class LoopHooks(GeneratorHooks):
             return
         with _walking(*items.walks):
             self._for_items(iterable, items, body, changes, stop)
+        if stop is not None and iterable is not items and truth(stop()) is not False:
+            note_left(iterators_in(iterable))
 
     def _for_items(self, iterable: object, items: TracedIterable, body: FunctionType, changes: Any,
                    stop: FunctionType | None) -> None:
@@ -389,7 +392,9 @@ class LoopHooks(GeneratorHooks):
             if test is True:
                 return
             if test is not False:
+                left = [*iterators_in(remaining)]
                 self._run_rest(test, repeatable(remaining), body, stop, names)
+                note_left(left)
                 return
 
     def _run_rest(self, test: Any, rest: Callable[[], Iterator[Any]], body: FunctionType,

@@ -21,6 +21,7 @@ from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.lists.known_lengths import need_run_of_many
 from tracejit.trace.lists.rows import in_list
 from tracejit.trace.state.changes import advance, note_made
+from tracejit.trace.state.left_iterators import note_left
 from tracejit.trace.values.equations import as_operand, emit, same_dim, to_dim
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.mixed import Merged
@@ -210,7 +211,10 @@ def _counted(x: Any) -> TracedIterable | None:
     """Return `counted(x)` for an iterator over x, with the items of a list with runs in one run."""
     need_run_of_many(x)
     if not has_runs(x) or len(x) == 1:
-        return counted(x)
+        items = counted(x)
+        if isinstance(x, Iterated):
+            note_left([x])
+        return items
     items = counted([ABOVE.one_run(x)])
     if items is not None:
         items.walks = (x,)

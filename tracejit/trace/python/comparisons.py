@@ -28,7 +28,13 @@ from tracejit.trace.python.operations import operate
 from tracejit.trace.python.special_methods import note_lookup, special_method
 from tracejit.trace.python.truths import any_of, negated, truth
 from tracejit.trace.regions.choosing import told_of
-from tracejit.trace.state.changes import read_deeply, read_unseen, refuse_identity
+from tracejit.trace.state.changes import (
+    advance,
+    is_iterator,
+    read_deeply,
+    read_unseen,
+    refuse_identity,
+)
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.symbolic_ints import SymInt
@@ -172,6 +178,8 @@ def contains(container: Any, item: object) -> Any:
     if method is None and isinstance(made := begun(container), UsersGenerator):
         return contains(made, item)
     if method is None:
+        if is_iterator(container):
+            advance(container)
         read_unseen(container)
         read_deeply((container, item))
         return item in container

@@ -29,6 +29,7 @@ from tracejit.trace.ground.context import current, refuse, refuse_outside
 from tracejit.trace.ground.dependencies import note_unseen
 from tracejit.trace.ground.restarts import Grows, NotRepeatable, Relist, Unroll
 from tracejit.trace.state.draws import refused_draw
+from tracejit.trace.state.left_iterators import refuse_left
 from tracejit.trace.state.methods import items_of, may_be_called
 from tracejit.trace.state.paths import attributes_of, is_users_type
 from tracejit.trace.state.running import watched
@@ -129,6 +130,7 @@ def is_iterator(x: object) -> bool:
 
 def advance(x: object) -> None:
     """Refuse to read an iterator that was made outside of the region, which would move it on."""
+    refuse_left(x)
     if _is_from_around(x):
         current().captured.refuse_change(x)
         known_container(x, "reading an iterator")
@@ -145,6 +147,7 @@ def call_watched(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
     """
     for x in (*owners, *args, *kwargs.values()):
         read_unseen(x)
+        refuse_left(x)
     watched = []
     for x in {id(x): x for x in (*owners, *args, *kwargs.values()) if _is_from_around(x)}.values():
         if is_iterator(x):
