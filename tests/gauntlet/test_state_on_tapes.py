@@ -165,3 +165,66 @@ def test_a_change_after_the_recording_leaves_the_gradient_or_is_refused(way: str
                     np.testing.assert_allclose(tape.gradient(y, x).numpy(), expected, atol=1e-7)
             else:
                 np.testing.assert_allclose(tape.gradient(y, x).numpy(), expected, atol=1e-7)
+
+
+# --- pullbacks ----------------------------------------------------------------------------------
+
+PULLED: dict[str, Callable[[Model], tuple[Callable[..., Any], tuple[Any, ...]]]] = {
+    "closure": lambda m: (lambda v: of_object(v, m), ()),
+    "argument": lambda m: (of_object, (m,)),
+    "in a list": lambda m: (lambda v, o: of_object(v, o[0]), ([m],)),
+    "bound": lambda m: (m.f, ()),
+    "called": lambda m: (m, ()),
+    "partial": lambda m: (functools.partial(of_object, o=m), ()),
+    "branch": lambda m: (lambda v: of_object(v, m) if v[0] > 0 else v, ()),
+    "written": lambda m: (_written(m), ()),
+}
+
+
+def _written(m: Model) -> Callable[[Any], Any]:
+    def f(v: Any) -> Any:
+        y = np.zeros(v.shape)
+        y[:] = v * v
+        y *= _factor(m.scale)
+        return y
+
+    return f
+
+
+def _pulled_back(way: str, kind: str) -> None:
+    for in_place in (False, True):
+        m = Model(None)
+        _change(m, STATES[kind][0], in_place=False)
+        fn, more = PULLED[way](m)
+        for state in STATES[kind]:
+            expected = _gradient(m)
+            y, pullback = tracejit.vjp(fn, X, *more)
+            np.testing.assert_allclose(y, m.f(X))
+            np.testing.assert_allclose(pullback(np.ones(3))[0], expected, atol=1e-7)
+            _change(m, state, in_place=in_place)
+            try:
+                found = pullback(np.ones(3))[0]
+            except tracejit.Refusal:
+                if kind not in DECIDING:
+                    raise
+                continue
+            np.testing.assert_allclose(found, expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", STATES)
+@pytest.mark.parametrize("way", PULLED)
+def test_a_pullback_is_of_the_state_that_its_call_read(way: str, kind: str) -> None:
+    _pulled_back(way, kind)
+
+
+@pytest.mark.parametrize(("way", "kind"), [("closure", "arrays"), ("argument", "floats")])
+def test_a_compiled_pullback_is_of_the_state_that_its_call_read(way: str, kind: str) -> None:
+    with tracejit.config(disable_jit=False):
+        _pulled_back(way, kind)
+
+
+def test_a_pullback_of_a_variable_is_of_its_value_at_the_call() -> None:
+    v = tracejit.Variable(X)
+    _, pullback = tracejit.vjp(lambda x: np.sum(x * x * v), X)
+    v.assign(np.zeros(3))
+    np.testing.assert_allclose(pullback(1.0)[0], 2 * X * X)

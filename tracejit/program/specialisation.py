@@ -118,6 +118,10 @@ class Specialisation:
         return values is not None and holds_all(self.interface.facts, values) and (
             self.runner.fits(self._addressed(values)))
 
+    def still_holds(self, leaves: Sequence[object]) -> bool:
+        """Return whether state is such that the program would hold, whatever its numbers are."""
+        return self._values_if_same(leaves) is not None
+
     def _values_if_same(self, leaves: Sequence[object]) -> list[Any] | None:
         """Return the graph's inputs if guards hold; sizes and ints are not looked at."""
         return self.values(leaves) if self.guards_hold() else None

@@ -223,6 +223,14 @@ class Function(Displayed, Generic[P, R]):
                     return candidate
             return self._add(Request(self, specs, structure, leaves))
 
+    def chosen(self, structure: Structure, leaves: Sequence[object]) -> Specialisation | None:
+        """Return the specialisation that a call was carried out by; None where none was kept."""
+        if any(isinstance(x, Recorded) for x in leaves):
+            return None
+        specs, leaves = self._specs(list(leaves))
+        return next((s for s in self._table.get(key_of(structure, specs), ()) if s.fits(leaves)),
+                    None)
+
     def _add(self, call: Request) -> Specialisation:
         require_whole()
         with _no_garbage_collection(), keeping_signals():

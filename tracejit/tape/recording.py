@@ -32,7 +32,7 @@ _TYPES: dict[Any, int] = {}
 _SHORTCUTS: dict[Any, tuple[CallRecipe, Callable[[Any], Any], bool, int]] = {}
 """Plans by function, types of arguments and which of these a tape knows; with the function that
 picks the values to keep from arguments and result, whether some must be copied, and the result's
-type."""
+type, 0 where the operands' types need not tell it."""
 cleared_by(_SHORTCUTS.clear)
 
 _LIMIT = 4096
@@ -127,7 +127,8 @@ def _make_shortcut(key: object, plan: CallRecipe | None, args: tuple[object, ...
         _SHORTCUTS.clear()
     reads = [places[k] if k < plan.arity else len(args) for k in plan.reads]
     copies = any(k < len(args) and type(args[k]) is np.ndarray for k in reads)
-    _SHORTCUTS[key] = (plan, _picker(reads), copies, _type_of(data))
+    told = plan.function in OPERATORS or isinstance(plan.function, np.ufunc)  # else by data
+    _SHORTCUTS[key] = (plan, _picker(reads), copies, _type_of(data) if told else 0)
 
 
 def _picker(places: Sequence[int]) -> Callable[[Any], Any]:
@@ -142,8 +143,11 @@ def _pick(places: Sequence[int], x: Sequence[object]) -> Any:
 
 
 def _keep(x: object, args: Sequence[object]) -> Any:
-    """Return a result in a form that nobody changes: users' arrays are copied."""
-    if type(x) is np.ndarray and x.flags.writeable and any(x is a for a in args):
+    """Return a result in a form that nobody changes: users' arrays are copied.
+
+    So are those that cannot be written to: they may be views of others, which can.
+    """
+    if type(x) is np.ndarray and any(x is a for a in args):
         return x.copy()
     return x
 

@@ -23,6 +23,7 @@ from tracejit.trace.ground.context import refuse, refuse_outside
 from tracejit.trace.ground.facts import copies_of
 from tracejit.trace.regions.draws import generator_from_outside, has_no_seed, refuse_draws
 from tracejit.trace.state.paths import Leaf
+from tracejit.trace.values.eager import watches
 from tracejit.trace.values.equations import atom_of, is_weak, lift
 from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.specs import ArgSpec
@@ -102,7 +103,7 @@ class Pullback:
     argnums: Any
     has_aux: bool
     options: Options
-    forward: Function[..., Any]
+    forward: Any
 
     name = "vjp"
 
@@ -121,6 +122,7 @@ class Pullback:
             return self.inline(args, kwargs)
         before = as_before_draws(leaves)
         result = self.forward(*args, **kwargs)
+        state = _StateAsCalled(self.forward, structure, before)
         leaves = copies_of(before)
         value, aux = result if self.has_aux else (result, None)
         out_leaves, out_structure = flatten(value)
@@ -137,8 +139,11 @@ class Pullback:
             _check_like("cotangent", names, out_leaves, ct_leaves)
             ct_leaves = [_like(x, t) if isinstance(x, _NUMBERS) else x
                          for x, t in zip(out_leaves, ct_leaves, strict=True)]
-            back = self.backward.setdefault(structure, make_function(_Backward(self, structure)))
-            return back(tuple(as_before_draws(leaves)), tuple(ct_leaves))
+            state.require(leaves, getattr(self.fn, "__name__", "a function"))
+            key = (structure, *state.keys)
+            back = self.backward.get(key) or self.backward.setdefault(
+                key, make_function(_Backward(self, structure, state.keys)))
+            return back(tuple(as_before_draws(leaves)), tuple(ct_leaves), *state.values)
 
         return (value, pullback, aux) if self.has_aux else (value, pullback)
 
@@ -204,13 +209,40 @@ class Pullback:
         return (value, pullback, aux) if self.has_aux else (value, pullback)
 
 
+class _StateAsCalled:
+    """The state that a call read besides its arguments, as it was then.
+
+    keys   -- of the paths to numbers and arrays
+    values -- these, the arrays copied
+    """
+
+    def __init__(self, forward: Function, structure: Structure, leaves: Sequence[object]) -> None:
+        self.chosen = None if watches() else forward.chosen(structure, leaves)
+        found = [] if self.chosen is None else [
+            (s.path.key, s.read()) for s in self.chosen.interface.sources if isinstance(s, Leaf)]
+        self.keys = tuple([key for key, _ in found])
+        self.values = [x.copy("K") if isinstance(x, np.ndarray) else x for _, x in found]
+
+    def require(self, leaves: Sequence[object], name: str) -> None:
+        """Refuse a pullback where state that decides on the program has changed since."""
+        if self.chosen is None or self.chosen.still_holds(leaves):
+            return
+        why = next(filter(None, (g.why_not() for g in self.chosen.interface.guards)),
+                   "a number or array is of another kind")
+        raise refuse_outside(f"the pullback of {name}, which reads what has changed since vjp "
+                             f"called it: {why}", "Ask for the cotangents before the change")
+
+
 class _Backward:
-    """The program of a pullback: from arguments and cotangents to cotangents of the arguments."""
+    """The program of a pullback: from arguments and cotangents to cotangents of the arguments.
+
+    keys -- of the paths to the state that is given behind these
+    """
 
     name = "vjp"
 
-    def __init__(self, owner: Pullback, structure: Structure) -> None:
-        self.fn, self.owner, self.structure = owner.fn, owner, structure
+    def __init__(self, owner: Pullback, structure: Structure, keys: Sequence[object]) -> None:
+        self.fn, self.owner, self.structure, self.keys = owner.fn, owner, structure, keys
         self.options = owner.options
 
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
@@ -231,11 +263,14 @@ class _Backward:
         inputs = {leaf: k for k, leaf in enumerate(c.arg_leaves)}
         floats = set(_differentiable([s.dtype for s in specs[:count]]))
         wrt = [c.united.get(inputs[k], inputs[k]) for k in numbers if k in floats]
-        given = [k for k in range(count, len(specs)) if c.constants[k - count] is None]
+        end = len(specs) - len(self.keys)
+        kept = {key: end + k for k, key in enumerate(self.keys)}
+        state = [kept.get(leaf.path.key, leaf) for leaf in c.leaves]
+        given = [k for k in range(count, end) if c.constants[k - count] is None]
         block = Block(c.graph.inputs, c.graph.eqns, c.graph.outputs[:len(given)])
         forward = Graph(c.graph.name, c.graph.sizes, block, c.graph.notes)
         graph = pullback_graph(forward, wrt, f"vjp[{c.graph.name}]", c.guards)
-        sources: tuple[int | Leaf, ...] = (*c.arg_leaves, *c.leaves, *given)
+        sources: tuple[int | Leaf, ...] = (*c.arg_leaves, *state, *given)
         weak = [specs[k].kind in ("float", "complex") for k in numbers if k in floats]
         constants: list[Any] = [None if k in floats else (None,) for k in numbers]
         return Program(graph.name, graph, c, sources, grads, constants, weak, [],

@@ -149,12 +149,14 @@ def _spread(axes: object, structure: Structure, what: str) -> list[Any]:
     if axes is None or (isinstance(axes, int) and not isinstance(axes, bool)):
         return [axes] * structure.count
     if isinstance(axes, dict):
-        items = [axes.get(key) for key in structure.aux] if structure.kind is dict else None
+        fits = structure.kind is dict and axes.keys() == set(structure.aux)
+        items = [axes[key] for key in structure.aux] if fits else None
     else:
         items = list(axes) if isinstance(axes, (tuple, list)) else None
     if items is None or len(items) != len(structure.parts):
+        keys = f", under the keys {list(structure.aux)}" if structure.kind is dict else ""
         raise ValueError(f"{what} is {axes!r}, which does not fit what it is for: an int, None, or "
-                         f"a nest of those with {len(structure.parts)} items")
+                         f"a nest of those with {len(structure.parts)} items{keys}")
     return [a for item, part in zip(items, structure.parts, strict=True)
             for a in _spread(item, part, what)]
 
