@@ -161,3 +161,63 @@ def test_gradients_do_not_pass_through_the_copies_of_numbers_and_of_index_arrays
     with tracejit.config(disable_jit=True):
         for f in (of_a_number, summed, picked):
             assert_close(tracejit.grad(f)(x), numeric_gradient(f, [x], 0))
+
+
+def test_elements_that_a_mask_leaves_out_are_not_checked() -> None:
+    def powers(n: Any) -> Any:
+        a = n[n > 0]
+        return np.sum(a ** a)
+
+    def exponents(n: Any) -> Any:
+        return np.sum(2 ** n[n > 0]) + np.max(2 ** n[n > 0])
+
+    def written(n: Any) -> Any:
+        y, m = np.zeros(4, int), n > 0
+        y[m] = 2 ** n[m]
+        return y.sum()
+
+    def chosen(n: Any) -> Any:
+        return np.sum(2 ** n[n < 4])
+
+    n = np.array([3, -2, 5, -1])
+    with tracejit.config(disable_jit=True):
+        for f in (powers, exponents, written):
+            assert tracejit.jit(f)(n) == f(n)
+        for x in (n, n.astype(np.int32)):
+            with pytest.raises(ValueError, match="negative integer powers"):
+                tracejit.jit(chosen)(x)
+            with pytest.raises(ValueError, match="negative integer powers"):
+                tracejit.jit(lambda x: x ** np.int64(-1))(x)
+
+
+def test_a_part_of_complex_numbers_that_are_written_to_is_refused_or_right() -> None:
+    def kept(x: Any) -> Any:
+        z = x + 1j * x
+        r = PART(z)
+        z[0] = 5.0
+        return r.sum()
+
+    def in_a_loop(x: Any) -> Any:
+        z = x + 1j * x
+        for k in range(len(x)):
+            z[k] = PART(z)[k] * 2
+        return z.real.sum()
+
+    def copied(x: Any) -> Any:
+        z = x + 1j * x
+        r = PART(z).copy()
+        z *= 2.0
+        return r.sum()
+
+    x = np.array([1.0, 2.0, 3.0])
+    parts: list[Any] = [lambda z: z.real, lambda z: z.imag, np.real, np.imag]
+    with tracejit.config(disable_jit=True):
+        for part in parts:
+            globals()["PART"] = part
+            with pytest.raises(tracejit.Refusal, match=r"u = x.copy\(\)"):
+                tracejit.jit(kept)(x)
+            for f in (in_a_loop, copied):
+                assert tracejit.jit(f)(x) == f(x)
+
+
+PART: Any = np.real

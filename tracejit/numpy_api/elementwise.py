@@ -55,10 +55,10 @@ def _power(x: object, y: Any) -> Any:
         integral = isinstance(x, SymInt) or (isinstance(x, Tracer) and x.dtype.kind in "iub")
         own = operand_dtype(x)
         strong = isinstance(y, np.generic) and np.result_type(own, y) != own
-        if strong or (integral and not isinstance(y, (int, np.integer))):
-            return NotImplemented
         if integral and isinstance(y, (int, np.integer)) and y < 0:
             raise ValueError("Integers to negative integer powers are not allowed.")
+        if strong or (integral and not isinstance(y, (int, np.integer))):
+            return NotImplemented
         if y in _POWERS and not (integral and y in (0.5, -0.5)):
             return _POWERS[complex(y).real](x)
     elif operand_dtype(x).kind in "iub" and operand_dtype(y).kind == "i":
@@ -181,6 +181,8 @@ def real(x: object) -> Any:
 def _part(op: str, x: Tracer) -> Tracer:
     result = apply(op, x)
     result.cell.constant = f"writing to an array through its {op} part"
+    if x.is_array:
+        result.cell.stands_for([x.cell])
     return result
 
 

@@ -60,8 +60,12 @@ def _power_partials(z: Primal, x: Primal, y: Primal) -> tuple[Any, Any]:
 
 
 def _pow(x: np.ndarray | np.generic, y: np.ndarray | np.generic) -> Any:
-    """Return powers by C's `pow`: by one exponent for all, NumPy's ufunc takes roots, squares."""
+    """Return powers by C's `pow`: by one exponent for all, NumPy's ufunc takes roots, squares.
+
+    Negative exponents of ints are left to a check: a fold also computes what a mask leaves out.
+    """
     x, y = np.broadcast_arrays(x, y)
+    y = np.maximum(y, 0) if y.dtype.kind == "i" else y
     if x.size == 1:  # NumPy takes its strides for a single exponent's
         return np.power(np.repeat(x, 2), np.repeat(y, 2))[0].reshape(x.shape)
     return np.power(x, np.array(y))
