@@ -159,11 +159,12 @@ def cov(m: object, y: object = None, rowvar: bool = True, bias: bool = False,
         weights = weights * given[1]
     if weights is None:
         centred = x - mean(x, axis=1, keepdims=True)
-        return np.squeeze(centred @ np.conj(centred.T) / (as_operand(x.dims[1]) - ddof))
+        left = np.maximum(as_operand(x.dims[1]) - ddof, 0)
+        return np.squeeze(centred @ np.conj(centred.T) / left)
     total = np.sum(weights)
     centred = x - (np.sum(x * weights, axis=1) / total)[:, None]
     lost = ddof if aweights is None else ddof * np.sum(weights * given[-1]) / total
-    return np.squeeze(centred @ np.conj((centred * weights).T) / (total - lost))
+    return np.squeeze(centred @ np.conj((centred * weights).T) / np.maximum(total - lost, 0))
 
 
 def _rows(m: object, rowvar: bool, turns: Callable[[Tracer], bool]) -> Any:

@@ -92,6 +92,9 @@ def place(arr: object, mask: object, vals: object) -> None:
     """Write to where a mask holds, one value after the other."""
     a = _target(arr, "np.place")
     holds = _mask_for(a, mask, "place")
+    if isinstance(vals, Tracer) and vals.cell.may_be_one_with(a.cell):
+        raise refuse("np.place of values out of the array that is written to",
+                     "Copy them: np.place(y, mask, values.copy())")
     before: Any = np.cumsum(ravel(holds)) - 1
     values = _repeated(_converted(vals, a.dtype), np.maximum(before, 0))
     a[...] = np.where(holds, np.reshape(values, a.shape), a)

@@ -16,8 +16,11 @@ GAUSS_LEGENDRE = tuple(map(float, 0.5 * _NODES + 0.5)), tuple(map(float, 0.5 * _
 
 
 def along_axis(func1d: Callable[..., object], axis: int, arr: np.ndarray, args: tuple[object, ...],
-               kwargs: dict[str, object]) -> np.ndarray:
-    """Return `np.apply_along_axis(func1d, axis, arr, *args, **kwargs)`."""
+               kwargs: dict[str, object], checked: Callable[[object], object]) -> np.ndarray:
+    """Return `np.apply_along_axis(func1d, axis, arr, *args, **kwargs)`.
+
+    checked -- what refuses a result of which data decides the dtype: NumPy's is the first one's
+    """
     moved = np.moveaxis(arr, axis, -1)
     lead = moved.shape[:-1]
     if moved.ndim == 1:
@@ -25,7 +28,7 @@ def along_axis(func1d: Callable[..., object], axis: int, arr: np.ndarray, args: 
     rows = moved.reshape((-1, moved.shape[-1]))
     if len(rows) == 0:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    found = np.array([func1d(row, *args, **kwargs) for row in rows])
+    found = np.array([checked(func1d(row, *args, **kwargs)) for row in rows])
     result = found.reshape((*lead, *found.shape[1:]))
     behind = found.ndim - 1
     for k in range(behind):

@@ -18,6 +18,7 @@ from tracejit.numpy_api.shapes import broadcast_to, ravel
 from tracejit.trace.containers.places import HiddenPlace
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, captures
+from tracejit.trace.python.attributes import read_attribute
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.python.kinds_of_values import type_of
 from tracejit.trace.regions.loops import trace_loop
@@ -135,7 +136,14 @@ def apply_along_axis(func1d: Callable[..., object], axis: object, arr: object, *
     """Return the results of a function for each vector along an axis."""
     array = as_tracer(arr)
     along = normalize_axis(axis, len(array.dims))
-    return as_array(call_function(along_axis, (func1d, along, array, args, kwargs), {}))
+    return as_array(call_function(along_axis, (func1d, along, array, args, kwargs, _one_dtype), {}))
+
+
+def _one_dtype(x: object) -> Any:
+    """Return a result of a function for a vector; refuse one whose dtype data decides."""
+    if isinstance(x, Mixed) and len({kind.dtype for kind in x.kinds}) > 1:
+        type_of(x)
+    return x
 
 
 @captures(np.apply_over_axes)
@@ -155,15 +163,14 @@ def _number(x: object) -> Any:
 
 def _of_one_dtype(x: object) -> Any:
     """Return a result of a function, a number of one dtype; refuse one whose dtype data decides."""
-    _number(x)
-    if isinstance(x, Mixed) and len({kind.dtype for kind in x.kinds}) > 1:
-        type_of(x)
-    return x
+    return _one_dtype(_number(x))
 
 
 def vectorize_call(self: np.vectorize, *args: object, **kwargs: object) -> Any:
     """Return the result of a function that `np.vectorize` made."""
-    if self.signature is not None or self.excluded or kwargs or not args:
+    pyfunc, otypes, signature, excluded = (read_attribute(self, name) for name in (
+        "pyfunc", "otypes", "signature", "excluded"))
+    if signature is not None or excluded or kwargs or not args:
         raise refuse("a function that np.vectorize made with `signature` or `excluded`, or is "
                      "called with keywords, cannot be captured", "Use a loop")
     arrays = [as_tracer(x) for x in args]
@@ -171,10 +178,14 @@ def vectorize_call(self: np.vectorize, *args: object, **kwargs: object) -> Any:
     flat = [ravel(as_tracer(broadcast_to(x, shape))) for x in arrays]
     if current().decide(flat[0].dims[0], "==", "np.vectorize of nothing") is True:
         raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
-    checked = _of_one_dtype if self.otypes is None else _number
-    found = call_function(vectorized, (self.pyfunc, flat, checked), {})
-    result = as_array(np.reshape(found, shape))
-    return result if self.otypes is None else as_array(result.astype(np.dtype(self.otypes[0])))
+    if otypes is None:  # of the result of one call more, for NumPy's own number
+        first = _of_one_dtype(call_function(pyfunc, tuple([x[0] for x in flat]), {}))
+        dtype = as_tracer(first).dtype
+    else:
+        dtype = np.dtype(otypes[0])
+    checked = _of_one_dtype if otypes is None else _number
+    found = call_function(vectorized, (pyfunc, flat, checked), {})
+    return as_array(np.reshape(found, shape).astype(dtype))
 
 
 _CALL: Any = vars(np.vectorize)["__call__"]
