@@ -81,3 +81,25 @@ def test_points_that_are_not_in_order_are_scipys_error() -> None:
     for f in (lambda x: si.make_interp_spline(x, Y)(1.0),):
         with tracejit.config(disable_jit=True), pytest.raises(ValueError):
             tracejit.jit(f)(X[::-1].copy())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("fill", [{}, {"fill_value": 0.0}, {"fill_value": (1.0, 2.0)},
+                                  {"fill_value": "extrapolate"}, {"bounds_error": False},
+                                  {"fill_value": 3.0, "bounds_error": False},
+                                  {"fill_value": "extrapolate", "bounds_error": False},
+                                  {"fill_value": "extrapolate", "bounds_error": True},
+                                  {"fill_value": 1.0, "bounds_error": True}])
+def test_points_outside_are_scipys(kind: Any, fill: dict[str, Any]) -> None:
+    def program(y: Any, q: Any) -> Any:
+        return si.interp1d(X, y, kind=kind, **fill)(q)
+
+    with tracejit.config(disable_jit=True):
+        for at in (AT, AT[:4], np.array([7.5, 2.0])):
+            try:
+                expected = program(Y, at)
+            except ValueError:
+                with pytest.raises(ValueError):
+                    tracejit.jit(program)(Y, at)
+            else:
+                np.testing.assert_allclose(tracejit.jit(program)(Y, at), expected, rtol=1e-12)

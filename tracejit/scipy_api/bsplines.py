@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.scipy_api.made import Made
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import OBJECTS, scipy_captures
 from tracejit.trace.python.attributes import read_attribute
@@ -81,8 +82,10 @@ def _points(x: object) -> Any:
     return given if given.dtype == np.float64 else cast(given, np.float64)
 
 
-class Spline:
+class Spline(Made):
     """A B-spline; it takes the arguments of `BSpline`."""
+
+    scipys = "scipy.interpolate.BSpline"
 
     def __init__(self, t: object, c: object, k: object, extrapolate: object = True,
                  axis: int = 0) -> None:

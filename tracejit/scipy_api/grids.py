@@ -10,6 +10,7 @@ import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.scipy_api.bsplines import beside, own_attribute, spline_values
+from tracejit.scipy_api.made import Made
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import OBJECTS, scipy_captures
 from tracejit.trace.python.attributes import read_attribute
@@ -34,8 +35,10 @@ def _real(x: object) -> Any:
     return given
 
 
-class Grid:
+class Grid(Made):
     """An interpolator on a grid; it takes the arguments of `RegularGridInterpolator`."""
+
+    scipys = "scipy.interpolate.RegularGridInterpolator"
 
     def __init__(self, points: Sequence[object], values: object, method: str = "linear",
                  bounds_error: bool = True, fill_value: object = np.nan) -> None:

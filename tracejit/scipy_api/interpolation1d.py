@@ -10,6 +10,7 @@ import numpy as np
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.scipy_api.interpolators import cubic_spline
+from tracejit.scipy_api.made import Made
 from tracejit.scipy_api.piecewise import Piecewise
 from tracejit.scipy_api.spline_making import make_interp_spline
 from tracejit.trace.ground.context import refuse
@@ -23,25 +24,28 @@ __all__: list[str] = []
 Form = Callable[[Any], Any]
 
 
-class Interpolator:
+class Interpolator(Made):
     """The interpolator that `interp1d` makes of traced data.
 
     form    -- from a vector of points to values, points first
+    places  -- the nodes, sorted
     axis    -- where the axis of points goes
     checked -- whether points outside are an error
     fill    -- the values below and above all points; None where the form goes on
     """
 
-    def __init__(self, form: Form, ends: tuple[object, object], axis: int, checked: bool,
+    scipys = "scipy.interpolate.interp1d"
+
+    def __init__(self, form: Form, places: Any, axis: int, checked: bool,
                  fill: tuple[object, object] | None) -> None:
-        self.form, self.ends, self.axis = form, ends, axis
+        self.form, self.places, self.axis = form, places, axis
         self.checked, self.fill = checked, fill
 
     def __call__(self, x: object) -> Any:
         """Return the values at points."""
         given: Any = as_tracer(x)
         points: Any = np.reshape(cast(given, np.float64), (-1,))
-        below, above = points < self.ends[0], points > self.ends[1]
+        below, above = points < self.places[0], points > self.places[-1]
         if self.checked:
             require(np.logical_not(np.any(below | above)), ValueError,
                     "A value in x_new is outside of the interpolation range.")
@@ -99,12 +103,27 @@ def interp1d(x: object, y: object, kind: object = "linear", axis: int = -1, copy
         order = np.argsort(places, kind="stable")
         places, values = places[order], values[order]
     values = np.reshape(values, (places.shape[0], *values.shape[1:]))
-    beyond = isinstance(fill_value, str)
-    default = isinstance(fill_value, float) and np.isnan(fill_value)
-    checked = (default and not beyond) if bounds_error is None else bool(bounds_error)
+    if copy:
+        places, values = places.copy(), values.copy()
+    form = _KINDS[kind]
+    made = form(places, values)
+    if kind == "linear" and not copy:
+        made = lambda points: form(places, values)(points)  # noqa: E731  the data may have changed
+    checked, fill = _outside(fill_value, bounds_error, kind, values)
+    return Interpolator(made, places, along, checked, fill)
+
+
+def _outside(fill_value: object, bounds_error: bool | None, kind: object,
+             y: Any) -> tuple[bool, tuple[Any, Any] | None]:
+    """Return whether points outside are an error, and the values there."""
+    beyond = isinstance(fill_value, str) and fill_value == "extrapolate"
+    if beyond and bounds_error:
+        raise ValueError("Cannot extrapolate and raise at the same time.")
+    checked = not beyond if bounds_error is None else bool(bounds_error)
+    if beyond:
+        return False, {"previous": (np.nan, y[-1]), "next": (y[0], np.nan)}.get(str(kind))
     pair = fill_value if isinstance(fill_value, tuple) else (fill_value, fill_value)
-    return Interpolator(_KINDS[kind](places, values), (places[0], places[-1]), along, checked,
-                        None if beyond or checked else (pair[0], pair[1]))
+    return checked, None if checked else (pair[0], pair[1])
 
 
 scipy_captures("scipy.interpolate", {"interp1d": interp1d})

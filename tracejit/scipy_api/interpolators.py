@@ -15,12 +15,18 @@ from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import cast
 from tracejit.trace.values.python_numbers import require
 
-__all__ = ["cubic_spline", "of_slopes", "pchip"]
+__all__ = ["cubic_spline", "doubles", "of_slopes", "pchip"]
+
+
+def doubles(x: object) -> Any:
+    """Return an array in double precision: itself where it is, as SciPy's objects keep it."""
+    given = as_tracer(x)
+    return given if given.dtype == np.float64 else cast(given, np.float64)
 
 
 def _data(x: object, y: object, axis: int, name: str) -> tuple[Any, Any]:
     """Return points and values in double precision, and raise SciPy's errors."""
-    places: Any = cast(as_tracer(x), np.float64)
+    places = doubles(x)
     values: Any = as_tracer(y)
     if values.dtype.kind == "c":
         raise refuse(f"scipy.interpolate.{name} of complex numbers cannot be captured",
@@ -43,12 +49,14 @@ def _fewer(x: Any, n: int) -> bool:
     return found
 
 
-def of_slopes(x: np.ndarray, y: np.ndarray, s: np.ndarray, extrapolate: bool) -> Piecewise:
+def of_slopes(x: np.ndarray, y: np.ndarray, s: np.ndarray, extrapolate: bool,
+              name: str) -> Piecewise:
     """Return the cubic pieces through values with slopes."""
     h = beside(np.diff(x), y)
     m = np.diff(y, axis=0) / h
     t = (s[:-1] + s[1:] - 2.0 * m) / h
-    return Piecewise(x, np.stack([t / h, (m - s[:-1]) / h - t, s[:-1], y[:-1]]), extrapolate)
+    return Piecewise(x, np.stack([t / h, (m - s[:-1]) / h - t, s[:-1], y[:-1]]), extrapolate,
+                     name)
 
 
 def _ends(bc_type: object) -> tuple[Any, Any]:
@@ -96,7 +104,7 @@ def cubic_spline(x: object, y: object, axis: int = 0, bc_type: object = "not-a-k
                          "Use bc_type='natural', or more points")
         bend = (m[1] - m[0]) / (wide[0] + wide[1])
         slopes = np.stack([m[0] - bend * wide[0], m[0] + bend * wide[0], m[1] + bend * wide[1]])
-        return of_slopes(places, values, slopes, extrapolate is not False)
+        return of_slopes(places, values, slopes, extrapolate is not False, "CubicSpline")
     second = 1 if not _fewer(places, 3) else 0
     first = _row(start, (h[0], h[second]), (m[0], m[second]), (wide[0], wide[second]))
     stop = stop if isinstance(stop, str) else (stop[0], -stop[1] if stop[0] == 2 else stop[1])
@@ -113,7 +121,8 @@ def cubic_spline(x: object, y: object, axis: int = 0, bc_type: object = "not-a-k
     slopes = call_function(tridiagonal, (
         whole(zero, h[1:], last[1]), whole(first[0], 2.0 * (h[1:] + h[:-1]), last[0]),
         whole(first[1], h[:-1], zero), np.reshape(right, (places.shape[0], -1))), {})
-    return of_slopes(places, values, np.reshape(slopes, values.shape), extrapolate is not False)
+    return of_slopes(places, values, np.reshape(slopes, values.shape), extrapolate is not False,
+                     "CubicSpline")
 
 
 def pchip(x: object, y: object, axis: int = 0, extrapolate: bool | None = None) -> Any:
@@ -122,14 +131,15 @@ def pchip(x: object, y: object, axis: int = 0, extrapolate: bool | None = None) 
     h = beside(np.diff(places), values)
     m = np.diff(values, axis=0) / h
     if _fewer(places, 3):
-        return of_slopes(places, values, np.concatenate([m, m]), extrapolate is not False)
+        return of_slopes(places, values, np.concatenate([m, m]), extrapolate is not False,
+                         "PchipInterpolator")
     flat = (np.sign(m[1:]) != np.sign(m[:-1])) | (m[1:] == 0.0) | (m[:-1] == 0.0)
     low, high = (np.where(flat, 1.0, part) for part in (m[:-1], m[1:]))
     before, behind = 2.0 * h[1:] + h[:-1], h[1:] + 2.0 * h[:-1]
     inner = np.where(flat, 0.0, (before + behind) / (before / low + behind / high))
     ends = [_end_slope(h[0], h[1], m[0], m[1]), _end_slope(h[-1], h[-2], m[-1], m[-2])]
     slopes = np.concatenate([ends[0][None], inner, ends[1][None]])
-    return of_slopes(places, values, slopes, extrapolate is not False)
+    return of_slopes(places, values, slopes, extrapolate is not False, "PchipInterpolator")
 
 
 def _end_slope(h: np.ndarray, next_h: np.ndarray, m: np.ndarray, next_m: np.ndarray) -> Any:
@@ -158,7 +168,7 @@ def akima(x: object, y: object, axis: int = 0, *, method: str = "akima",
     safe = np.where(bent, both, 1.0)
     slopes = np.where(bent, (ahead * wide[1:-2] + back * wide[2:-1]) / safe,
                       0.5 * (wide[3:] + wide[:-3]))
-    return of_slopes(places, values, slopes, bool(extrapolate))
+    return of_slopes(places, values, slopes, bool(extrapolate), "Akima1DInterpolator")
 
 
 scipy_captures("scipy.interpolate", {

@@ -11,6 +11,7 @@ import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.ops.calls import stop_gradient
+from tracejit.scipy_api.made import Made
 from tracejit.scipy_api.plain_odes import Pair, first_step, integrated, sampled, slope_of
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
@@ -22,11 +23,13 @@ from tracejit.trace.values.python_numbers import require
 __all__: list[str] = []
 
 
-class Solution:
+class Solution(Made):
     """The result of `solve_ivp`.
 
     t, y -- the times, and the solution at each: components times times
     """
+
+    scipys = "scipy.integrate._ivp.ivp.OdeResult"
 
     def __init__(self, t: object, y: object) -> None:
         self.t, self.y = t, y

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.scipy_api.made import Made
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import OBJECTS
 from tracejit.trace.python.attributes import read_attribute
@@ -17,15 +18,18 @@ from tracejit.trace.values.equations import cast
 __all__ = ["Piecewise", "beside"]
 
 
-class Piecewise:
+class Piecewise(Made):
     """A piecewise polynomial of traced coefficients.
 
     x -- where pieces begin and end
     c -- coefficients, the highest power first: powers times pieces times axes of the values
+    name -- of the class that it passes for
     """
 
-    def __init__(self, x: np.ndarray, c: np.ndarray, extrapolate: object) -> None:
+    def __init__(self, x: np.ndarray, c: np.ndarray, extrapolate: object,
+                 name: str = "PPoly") -> None:
         self.x, self.c, self.extrapolate = x, c, extrapolate
+        self.name, self.scipys = name, f"scipy.interpolate.{name}"
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("axis", "extend", "roots", "solve"):
@@ -45,14 +49,14 @@ class Piecewise:
         """Return the derivative."""
         if nu < 0:
             return self.antiderivative(-nu)
-        return Piecewise(self.x, _derivative(self.c, nu), self.extrapolate)
+        return Piecewise(self.x, _derivative(self.c, nu), self.extrapolate, self.name)
 
     def antiderivative(self, nu: int = 1) -> Piecewise:
         """Return an antiderivative, 0 where the first piece begins."""
         c = self.c
         for _ in range(nu):
             c = _antiderivative(self.x, c)
-        return Piecewise(self.x, c, self.extrapolate)
+        return Piecewise(self.x, c, self.extrapolate, self.name)
 
     def integrate(self, a: object, b: object, extrapolate: object = None) -> Any:
         """Return the integral between two points."""

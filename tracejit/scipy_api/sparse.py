@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.scipy_api.made import Made
 from tracejit.scipy_api.sparse_places import ELEMENTS, Elements, Shape, flat, require_inside
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import OBJECTS
@@ -28,7 +28,7 @@ _OF_OTHERS = frozenset((
 _UNEQUAL = "a sparse matrix has another number of elements than of places"
 
 
-class Sparse:
+class Sparse(Made):
     """A sparse matrix whose elements may be traced.
 
     elements -- data, rows and columns; elements of one place are to be added up, and an element
@@ -43,14 +43,7 @@ class Sparse:
     def __init__(self, elements: Elements, shape: Shape, kind: str) -> None:
         self.elements = elements
         self.shape, self.kind, self.ndim = shape, kind, 2
-
-    @property
-    def stands_for(self) -> type:
-        """Return the class of SciPy's that the matrix would have."""
-        found: type = getattr(sys.modules["scipy.sparse"], self.kind)
-        return found
-
-    __class__ = stands_for  # for SciPy's own `isinstance`
+        self.scipys = f"scipy.sparse.{kind}"
 
     @property
     def format(self) -> str:
@@ -79,14 +72,18 @@ class Sparse:
 
     @property
     def T(self) -> Sparse:
-        """The transpose."""
+        """The transpose, which shares its elements with the matrix but for the format dia."""
         data, row, column = self.elements
+        data = data.copy() if self.format == "dia" else data
         form = {"csr": "csc", "csc": "csr"}.get(self.format, self.format)
         return Sparse((data, column, row), self.shape[::-1], self._in(form))
 
     def transpose(self, axes: object = None, copy: bool = False) -> Sparse:
         """Return the transpose."""
-        return self.T
+        if axes is not None and axes != (1, 0):
+            raise ValueError("Sparse arrays/matrices do not support an 'axes' parameter because "
+                             "swapping dimensions is the only logical permutation.")
+        return self.T.copy() if copy else self.T
 
     def __getitem__(self, key: object) -> Any:
         """Return an element, or some rows and columns."""
@@ -270,27 +267,32 @@ class Sparse:
         return self.toarray(order, out)
 
     def asformat(self, format: str, copy: bool = False) -> Sparse:
-        """Return the same elements: only the format's name is another one."""
+        """Return the matrix in a format: itself, or one with elements of its own or shared."""
         if format not in ("csr", "csc", "coo", "dia", "bsr"):
             raise refuse(f"a sparse matrix of format {format}, that captured code made",
                          "Use csr, csc or coo")
-        return Sparse(self.elements, self.shape, self._in(format))
+        if format == self.format:
+            return self.copy() if copy else self
+        shared = not copy and format == "coo" and self.format in ("csr", "csc")
+        made = Sparse(self.elements, self.shape, self._in(format))
+        return made if shared else made.copy()
 
     def tocsr(self, copy: bool = False) -> Sparse:
-        """Return the same elements as a csr matrix."""
-        return self.asformat("csr")
+        """Return the matrix as csr."""
+        return self.asformat("csr", copy)
 
     def tocsc(self, copy: bool = False) -> Sparse:
-        """Return the same elements as a csc matrix."""
-        return self.asformat("csc")
+        """Return the matrix as csc."""
+        return self.asformat("csc", copy)
 
-    def tocoo(self, copy: bool = False) -> Sparse:
-        """Return the same elements as a coo matrix."""
-        return self.asformat("coo")
+    def tocoo(self, copy: bool | None = None) -> Sparse:
+        """Return the matrix as coo; a csc matrix is copied unless `copy` says no."""
+        return self.asformat("coo", self.format == "csc" if copy is None else copy)
 
     def copy(self) -> Sparse:
-        """Return an equal matrix."""
-        return self.asformat(self.format)
+        """Return an equal matrix with elements of its own."""
+        data, row, column = (part.copy() for part in self.elements)
+        return Sparse((data, row, column), self.shape, self.kind)
 
 
 def _added(terms: Tracer, places: Tracer, count: int | SymInt) -> Any:
@@ -304,14 +306,14 @@ def _added(terms: Tracer, places: Tracer, count: int | SymInt) -> Any:
 
 
 def of_dense(a: Tracer, kind: str) -> Sparse:
-    """Return a dense matrix as a sparse one that has all elements."""
+    """Return a dense matrix as a sparse one that has all elements, as its own."""
     if a.ndim != 2:
         raise refuse(f"a sparse matrix of an array with {a.ndim} axes", "Give a matrix")
     n, m = a.dims
     shape: Any = as_operand(n), as_operand(m)
     row: Any = np.broadcast_to(np.reshape(apply("iota", size=n), (-1, 1)), shape)
     column: Any = np.broadcast_to(apply("iota", size=m), shape)
-    return Sparse(flat(a, row, column), shape, kind)
+    return Sparse(flat(a.copy(), row, column), shape, kind)
 
 
 # --- matrices that SciPy made --------------------------------------------------------------------
@@ -345,8 +347,8 @@ def _method(name: str) -> Callable[..., Any]:
     return capture
 
 
-def _transposed(matrix: object, *args: object, **kwargs: object) -> Sparse:
-    return as_sparse(matrix).T
+def _transposed(matrix: object, *args: Any, **kwargs: Any) -> Sparse:
+    return as_sparse(matrix).transpose(*args, **kwargs)
 
 
 _METHODS = {name: _method(name) for name in (

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.scipy_api.made import Made
 from tracejit.scipy_api.sparse import Sparse, as_sparse, is_sparse, of_dense
 from tracejit.scipy_api.sparse_making import dense_solution
 from tracejit.trace.ground.context import refuse
@@ -121,11 +122,13 @@ def _iterative(name: str) -> Callable[..., Any]:
     return solve
 
 
-class Factors:
+class Factors(Made):
     """The result of `splu`: a matrix whose method `solve` solves systems with it."""
 
+    scipys = "scipy.sparse.linalg.SuperLU"
+
     def __init__(self, matrix: Sparse) -> None:
-        self.matrix, self.shape = matrix, matrix.shape
+        self.matrix, self.shape = matrix.copy(), matrix.shape
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("L", "U", "perm_r", "perm_c", "nnz"):

@@ -36,12 +36,14 @@ def _maker(form: str, kind: str) -> Callable[..., Sparse]:
         if dtype is not None:
             raise refuse(f"scipy.sparse.{form}_{kind} with dtype=", "Cast the elements")
         if is_sparse(arg1):
-            given = as_sparse(arg1)
+            given = as_sparse(arg1).asformat(form, copy)
             return Sparse(given.elements, given.shape, whole)
         if isinstance(arg1, tuple) and len(arg1) == 2 and isinstance(arg1[1], (tuple, list)):
-            return _of_coordinates(arg1[0], arg1[1], shape, whole)
+            made = _of_coordinates(arg1[0], arg1[1], shape, whole)
+            return made.copy() if copy or form != "coo" else made
         if isinstance(arg1, tuple) and len(arg1) == 3 and form in ("csr", "csc"):
-            return _of_compressed(*arg1, shape, 0 if form == "csr" else 1, whole)
+            made = _of_compressed(*arg1, shape, 0 if form == "csr" else 1, whole)
+            return made.copy() if copy else made
         if isinstance(arg1, tuple):
             raise refuse(f"scipy.sparse.{form}_{kind} of these arguments",
                          "Give (data, (row, column)) and shape=")
@@ -62,6 +64,8 @@ def _of_coordinates(data: object, places: Sequence[object], shape: Shape | None,
                     kind: str) -> Sparse:
     rows, columns = _whole(shape)
     row, column = (cast(as_tracer(x), np.int64) for x in places)
+    if kind.endswith("_matrix"):  # which keeps small places as int32
+        row, column = row.copy(), column.copy()
     for name, x, count in (("row", row, rows), ("column", column, columns)):
         _require_inside(name, x, count)
     return Sparse((as_tracer(data), row, column), (rows, columns), kind)

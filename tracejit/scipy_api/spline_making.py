@@ -11,7 +11,8 @@ import numpy as np
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.scipy_api.bsplines import Spline, beside, spline_values
-from tracejit.scipy_api.interpolators import of_slopes, pchip
+from tracejit.scipy_api.interpolators import doubles, of_slopes, pchip
+from tracejit.scipy_api.made import Made
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import cast, dims_of
@@ -45,7 +46,7 @@ def _through(x: np.ndarray, y: np.ndarray, k: int) -> Spline:
 def _data(x: object, y: object, k: object, axis: int, name: str) -> tuple[Any, Any, int]:
     """Return points, values and degree, and raise SciPy's errors."""
     degree = operator.index(k)  # type: ignore[arg-type]
-    places: Any = cast(as_tracer(x), np.float64)
+    places = doubles(x)
     values: Any = as_tracer(y)
     if values.dtype.kind == "c" or not (axis == 0 or len(values.dims) == 1):
         raise refuse(f"scipy.interpolate.{name} of complex numbers, or along another axis than the "
@@ -54,7 +55,7 @@ def _data(x: object, y: object, k: object, axis: int, name: str) -> tuple[Any, A
         raise refuse(f"scipy.interpolate.{name} of degree 0 cannot be captured",
                      "Use interp1d(kind='previous')")
     require(np.all(places[1:] > places[:-1]), ValueError, "Expect x to not have duplicates")
-    values = cast(values, np.float64)
+    values = doubles(values)
     return places, np.reshape(values, (places.shape[0], *values.shape[1:])), degree
 
 
@@ -64,7 +65,10 @@ def make_interp_spline(x: object, y: object, k: object = 3, t: None = None,
     if t is not None or bc_type not in (None, "not-a-knot"):
         raise refuse("scipy.interpolate.make_interp_spline with t= or bc_type= cannot be captured",
                      "Use CubicSpline, which has bc_type=")
-    return _through(*_data(x, y, k, axis, "make_interp_spline"))
+    places, values, degree = _data(x, y, k, axis, "make_interp_spline")
+    if degree == 1:
+        return Spline(_knots(places, 1), values, 1)  # which shares the values, as SciPy's does
+    return _through(places, values, degree)
 
 
 def splrep(x: object, y: object, w: None = None, xb: None = None, xe: None = None, k: object = 3,
@@ -80,11 +84,11 @@ def splrep(x: object, y: object, w: None = None, xb: None = None, xe: None = Non
     return made.t, np.concatenate([made.c, behind]), made.k
 
 
-class Interpolating:
-    """An `InterpolatedUnivariateSpline` of traced data."""
+class Interpolating(Made):
+    """An `InterpolatedUnivariateSpline` of traced data, or a `UnivariateSpline`."""
 
-    def __init__(self, spline: Spline) -> None:
-        self.spline = spline
+    def __init__(self, spline: Spline, name: str = "UnivariateSpline") -> None:
+        self.spline, self.scipys = spline, f"scipy.interpolate.{name}"
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("roots", "get_residual", "set_smoothing_factor", "derivatives"):
@@ -129,7 +133,7 @@ def _univariate(name: str, smooth: bool) -> Callable[..., Any]:
                 not exact):
             raise refuse(f"scipy.interpolate.{name} of traced data with weights, bbox=, ext= or "
                          "smoothing cannot be captured", "Say s=0, or make the spline outside")
-        return Interpolating(_through(*_data(x, y, k, 0, name)))
+        return Interpolating(_through(*_data(x, y, k, 0, name)), "InterpolatedUnivariateSpline")
 
     return capture
 
@@ -144,21 +148,23 @@ def hermite(x: object, y: object, dydx: object, axis: int = 0,
     """Return the cubic pieces through points with slopes."""
     places, values, _ = _data(x, y, 3, axis, "CubicHermiteSpline")
     slopes: Any = cast(as_tracer(dydx), np.float64)
-    return of_slopes(places, values, np.reshape(slopes, values.shape), extrapolate is not False)
+    return of_slopes(places, values, np.reshape(slopes, values.shape), extrapolate is not False,
+                     "CubicHermiteSpline")
 
 
 # --- one polynomial through all points ------------------------------------------------------------
 
 
-class Newtons:
-    """The polynomial through points, by I. Newton's differences."""
+class Newtons(Made):
+    """The polynomial through points, by I. Newton's differences.
 
-    def __init__(self, x: np.ndarray, y: np.ndarray, count: int) -> None:
-        self.x, self.c = x, [y[0]]
-        row = [y[k] for k in range(count)]
-        for order in range(1, count):
-            row = [(row[k + 1] - row[k]) / (x[k + order] - x[k]) for k in range(count - order)]
-            self.c.append(row[0])
+    c -- the differences; None of a BarycentricInterpolator, which reads its values at each call
+    """
+
+    def __init__(self, x: np.ndarray, y: np.ndarray, count: int, name: str) -> None:
+        self.scipys = f"scipy.interpolate.{name}"
+        self.x, self.y, self.count = x, y, count
+        self.c = None if name.startswith("Bary") else _differences(x, y.copy(), count)
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("add_xi", "set_yi", "derivatives", "derivative"):
@@ -171,22 +177,30 @@ class Newtons:
         given: Any = as_tracer(x)
         at: Any = np.reshape(given if given.dtype.kind == "f" else cast(given, np.float64), (-1,))
         total: Any = 0.0
-        for k in reversed(range(len(self.c))):
-            behind = self.c[k]
+        c = _differences(self.x, self.y, self.count) if self.c is None else self.c
+        for k in reversed(range(len(c))):
+            behind = c[k]
             total = total * beside(at - self.x[k], as_tracer(behind)[None]) + behind
-        shape = (*given.shape, *as_tracer(self.c[0]).shape)
+        shape = (*given.shape, *as_tracer(c[0]).shape)
         return np.reshape(np.broadcast_to(total, (at.shape[0], *shape[len(given.shape):])), shape)
 
 
-def newtons(xi: object, yi: object, axis: int = 0) -> Any:
+def _differences(x: np.ndarray, y: np.ndarray, count: int) -> list[Any]:
+    found, row = [y[0]], [y[k] for k in range(count)]
+    for order in range(1, count):
+        row = [(row[k + 1] - row[k]) / (x[k + order] - x[k]) for k in range(count - order)]
+        found.append(row[0])
+    return found
+
+
+def newtons(xi: object, yi: object, axis: int = 0, name: str = "KroghInterpolator") -> Any:
     """Return the polynomial through points."""
     if yi is None or (axis != 0 and len(as_tracer(yi).dims) != 1):
         raise refuse("a polynomial through points that come later, or along another axis than the "
                      "first, cannot be captured", "Give the values, and use np.moveaxis")
-    places: Any = cast(as_tracer(xi), np.float64)
-    values: Any = cast(as_tracer(yi), np.float64)
+    places, values = doubles(xi), doubles(yi)
     count = need_int(places.dims[0], "how many points a polynomial goes through")
-    return Newtons(places, values, count)
+    return Newtons(places, values, count, name)
 
 
 def _at_once(make: Callable[..., object], slopes: bool) -> Callable[..., Any]:
@@ -206,7 +220,9 @@ scipy_captures("scipy.interpolate", {
     "make_interp_spline": make_interp_spline, "splrep": splrep,
     "InterpolatedUnivariateSpline": _interpolated,
     "UnivariateSpline": _univariate("UnivariateSpline", True), "CubicHermiteSpline": hermite,
-    "BarycentricInterpolator": lambda xi, yi=None, axis=0: newtons(xi, yi, axis),
-    "KroghInterpolator": newtons, "krogh_interpolate": _at_once(newtons, False),
+    "BarycentricInterpolator": lambda xi, yi=None, axis=0: newtons(
+        xi, yi, axis, "BarycentricInterpolator"),
+    "KroghInterpolator": lambda xi, yi, axis=0: newtons(xi, yi, axis),
+    "krogh_interpolate": _at_once(newtons, False),
     "barycentric_interpolate": lambda xi, yi, x, axis=0: newtons(xi, yi, axis)(x),
     "pchip_interpolate": _at_once(pchip, True)})

@@ -146,6 +146,9 @@ def set_attribute(owner: object, name: str, content: object) -> None:
     if isinstance(owner, TracedOperand):
         _set_array_attribute(owner, name, content)
         return
+    if hasattr(type(owner), "stands_for"):
+        raise refuse(f"assigning to the attribute {name!r} of a {type_of(owner).__name__} that "
+                     "captured code made", "Make another one with the new value")
     method = _setter_of(owner)
     if method is not None:
         method(owner, name, content)
