@@ -36,7 +36,7 @@ class Interpolator(Made):
 
     scipys = "scipy.interpolate.interp1d"
 
-    def __init__(self, form: Form, places: Any, axis: int, checked: bool,
+    def __init__(self, form: Form, places: np.ndarray, axis: int, checked: bool,
                  fill: tuple[object, object] | None) -> None:
         self.form, self.places, self.axis = form, places, axis
         self.checked, self.fill = checked, fill
@@ -114,7 +114,7 @@ def interp1d(x: object, y: object, kind: object = "linear", axis: int = -1, copy
 
 
 def _outside(fill_value: object, bounds_error: bool | None, kind: object,
-             y: Any) -> tuple[bool, tuple[Any, Any] | None]:
+             y: np.ndarray) -> tuple[bool, tuple[Any, Any] | None]:
     """Return whether points outside are an error, and the values there."""
     beyond = isinstance(fill_value, str) and fill_value == "extrapolate"
     if beyond and bounds_error:

@@ -347,8 +347,8 @@ def _method(name: str) -> Callable[..., Any]:
     return capture
 
 
-def _transposed(matrix: object, *args: Any, **kwargs: Any) -> Sparse:
-    return as_sparse(matrix).transpose(*args, **kwargs)
+def _transposed(matrix: object, axes: object = None, copy: bool = False) -> Sparse:
+    return as_sparse(matrix).transpose(axes, copy)
 
 
 _METHODS = {name: _method(name) for name in (
