@@ -22,12 +22,30 @@ __all__ = ["log_softmax", "logsumexp", "softmax"]
 
 def logsumexp(a: object, axis: Any = None, b: object = None, keepdims: bool = False) -> Any:
     """Return log(sum(exp(a))) without overflow, as `scipy.special.logsumexp`."""
-    a = as_tracer(a)
-    top = stop_gradient(np.max(a, axis=axis, keepdims=True))
-    top = np.where(np.isfinite(top), top, 0.0)
-    terms = np.exp(a - top)
-    total = np.log(np.sum(terms if b is None else b * terms, axis=axis, keepdims=True)) + top
-    return total if keepdims else np.squeeze(total, tuple(normalize_axes(axis, len(a.dims))))
+    x: Any = as_tracer(a)
+    x = x if x.dtype.kind in "fc" else cast(x, np.float64)
+    if b is None:
+        top = _top(np.real(x), axis)
+        terms = np.exp(x - top)
+    else:
+        weights: Any = as_tracer(b)
+        x, weights = np.broadcast_arrays(x, weights)
+        nothing = weights == 0
+        top = _top(np.where(nothing, -np.inf, np.real(x)), axis)
+        terms = weights * np.exp(np.where(nothing, _bounded(x - top), x - top))
+    total = np.log(np.sum(terms, axis=axis, keepdims=True)) + top
+    return total if keepdims else np.squeeze(total, tuple(normalize_axes(axis, len(x.dims))))
+
+
+def _bounded(x: np.ndarray) -> Any:
+    """Return an exponent with which a weight of 0 gives 0, and has its derivative."""
+    return np.zeros_like(x) if x.dtype.kind == "c" else np.fmin(x, 700.0)
+
+
+def _top(x: np.ndarray, axis: Any) -> Any:
+    """Return what to take off before exponentials are summed: a maximum that is finite, or 0."""
+    top = stop_gradient(np.max(x, axis=axis, keepdims=True, initial=-np.inf))
+    return np.where(np.isfinite(top), top, 0.0)
 
 
 def _log_add_reduce(a: object, axis: object = 0, keepdims: bool = False,
@@ -54,9 +72,14 @@ def softmax(x: object, axis: Any = None) -> Any:
     return e / np.sum(e, axis=axis, keepdims=True)
 
 
-def log_softmax(x: object, axis: object = None) -> Any:
+def log_softmax(x: object, axis: Any = None) -> Any:
     """Return the logarithm of `softmax`, as `scipy.special.log_softmax`."""
-    return x - logsumexp(x, axis, keepdims=True)
+    given = as_tracer(x)
+    wide: Any = given if given.dtype.kind in "fc" else cast(given, np.float64)
+    if wide.dtype.kind == "c":
+        raise refuse("scipy.special.log_softmax of complex numbers", "Use real ones")
+    below: Any = wide - _top(wide, axis)
+    return below - np.log(np.sum(np.exp(below), axis=axis, keepdims=True))
 
 
 scipy_captures("scipy.special", {

@@ -181,6 +181,8 @@ def padded_image(x: object, sides: object, mode: str, cval: object) -> Any:
 def correlated(x: Any, weights: object, axis: int, mode: str, cval: object, before: int,
                behind: int, divisor: int = 1) -> Any:
     """Return sums of neighbours along an axis, times weights: `before` of them lie before."""
+    if as_tracer(weights).dtype.kind == "c" and x.dtype.kind in "iuf":
+        x = cast(x, np.complex128)
     given, x = x.dtype, x if x.dtype.kind in "fc" else cast(x, np.float64)
     if given.kind == "b":
         raise refuse("a filter of an array of bools cannot be captured",
@@ -203,7 +205,7 @@ def _one_axis(turned: bool) -> Callable[..., Any]:
         if output is not None or origin != 0:
             raise refuse(f"scipy.ndimage.{name} with output= or origin= cannot be captured",
                          "Leave them out")
-        w: Any = as_tracer(weights)
+        w: Any = as_tracer(weights) if turned else np.conj(as_tracer(weights))
         n = known_length(weights, "the number of weights of a filter")
         before = n // 2 if not turned else n - 1 - n // 2
         return correlated(as_tracer(input), w[::-1] if turned else w, axis, mode, cval, before,
@@ -227,6 +229,8 @@ def gaussian_filter1d(input: object, sigma: object, axis: int = -1, order: int =
                       truncate: float = 4.0, *, radius: int | None = None) -> Any:
     """Return an array smoothed along an axis."""
     width: Any = _constant(sigma, "gaussian_filter1d") if radius is None else sigma
+    if isinstance(width, float) and width == 0.0:
+        raise ZeroDivisionError("float division by zero")
     if output is not None:
         raise refuse("scipy.ndimage.gaussian_filter1d with output= cannot be captured",
                      "Leave it out")
@@ -257,7 +261,7 @@ def gaussian_filter(input: object, sigma: object, order: int | Sequence[int] = 0
                      "captured", "Use gaussian_filter1d")
     orders = [order] * len(x.dims) if isinstance(order, int) else list(order)
     widths = list(sigma) if isinstance(sigma, (list, tuple)) else [sigma] * len(x.dims)
-    result: Any = x
+    result: Any = x.copy()
     modes = [mode] * len(x.dims) if isinstance(mode, str) else list(mode)
     if not len(widths) == len(modes) == len(orders) == len(x.dims):
         raise RuntimeError("sequence argument must have length equal to input rank")

@@ -61,11 +61,14 @@ def _weighted(turned: bool) -> Callable[..., Any]:
                 cval: object = 0.0, origin: int = 0, *, axes: None = None) -> Any:
         _only_defaults(name, output=output, origin=origin, axes=axes)
         x, w = _image(input, name), as_tracer(weights)
+        w = w if turned else as_tracer(np.conj(w))  # as np.correlate
         if len(w.dims) != len(x.dims):
             raise RuntimeError("filter weights array has incorrect shape.")
         sizes = [need_int(d, "the size of a filter") for d in w.dims]
         before = [n - 1 - n // 2 if turned else n // 2 for n in sizes]
         whole: Any = cast(x, np.float64) if x.dtype.kind in "iu" else x
+        if w.dtype.kind == "c" and x.dtype.kind != "c":
+            x = whole = cast(whole, np.complex128)
         total: Any = 0.0
         for at, part in zip(np.ndindex(*sizes), _windows(whole, sizes, before, mode, cval),
                             strict=True):
@@ -124,6 +127,7 @@ def uniform_filter(input: object, size: object = 3, output: None = None, mode: s
     """Return the means of windows."""
     _only_defaults("uniform_filter", output=output, origin=origin, axes=axes)
     x: Any = _image(input, "uniform_filter")
+    x = x.copy()
     for axis, n in enumerate(_sizes(size, len(x.dims))):
         x = uniform_filter1d(x, n, axis, None, mode, cval) if n > 1 else x
     return x

@@ -209,6 +209,9 @@ class Sparse(Made):
         if axis not in (0, 1, -1, -2):
             raise ValueError("axis out of range")
         along = axis in (0, -2)
+        if data.dtype.kind in "bi" or data.dtype.itemsize < 8:  # as np.sum: no small ints
+            data = cast(data, data.dtype if data.dtype.kind in "fc" else
+                        np.uint64 if data.dtype.kind == "u" else np.int64)
         total = _added(data, column if along else row, self.shape[1 if along else 0])
         if self._is_matrix:
             raise refuse("sums of a sparse matrix by axes, which are of class np.matrix",

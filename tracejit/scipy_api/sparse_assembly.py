@@ -109,6 +109,11 @@ def _identity(n: object, dtype: object = "d", format: str | None = None) -> Spar
 # --- systems --------------------------------------------------------------------------------------
 
 
+def _is_tight(tolerance: object) -> bool:
+    """Whether a tolerance is one with which the limit passes for the iteration's result."""
+    return isinstance(tolerance, (int, float, np.number)) and bool(tolerance <= 1e-3)
+
+
 def _iterative(name: str) -> Callable[..., Any]:
     """Return the capture of an iterative solver: a direct solution, the iteration's limit."""
 
@@ -117,6 +122,9 @@ def _iterative(name: str) -> Callable[..., Any]:
               callback: None = None, callback_type: object = None) -> Any:
         if callback is not None:
             raise refuse(f"scipy.sparse.linalg.{name} with callback=", "Leave it out")
+        if maxiter is not None or not (_is_tight(rtol) and _is_tight(atol)):
+            raise refuse(f"scipy.sparse.linalg.{name} that ends before its limit, by maxiter= or a "
+                         "tolerance above 1e-3", "Leave maxiter= out, or use spsolve")
         return dense_solution(f"{name}, which is exact here,", A, b), 0
 
     return solve

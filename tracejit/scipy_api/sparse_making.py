@@ -21,6 +21,7 @@ from tracejit.trace.values.tracer import Tracer
 __all__ = ["dense_solution"]
 
 _OTHER_LENGTH = "the length of a diagonal does not agree with the array's size"
+_OTHER_NUMBER = "Different number of diagonals and offsets."
 _LENGTHS = "indices and data should have the same size"
 _POINTERS = "the index pointer of a sparse matrix has another size than its shape says"
 MOST_UNKNOWNS = 4000
@@ -93,19 +94,25 @@ def _of_compressed(data: object, indices: object, indptr: object, shape: Shape |
     return Sparse(found, whole, kind)
 
 
+_COMMON: Any = object()
+
+
 def _diagonals(diagonals: Iterable[object], offsets: Iterable[object] | int,
-               shape: Shape | None, kind: str) -> Sparse:
+               shape: Shape | None, kind: str, dtype: object) -> Sparse:
     """Return the matrix of `diags` and `diags_array`."""
     if isinstance(offsets, (int, np.integer)):
-        first = diagonals[0] if isinstance(diagonals, (list, tuple)) and np.ndim(
-            as_tracer(diagonals[0])) else diagonals
-        diagonals, offsets = [first], [offsets]
+        if isinstance(diagonals, (list, tuple)) and diagonals and np.ndim(as_tracer(diagonals[0])):
+            raise ValueError(_OTHER_NUMBER)
+        diagonals, offsets = [diagonals], [offsets]
     starts = [need_int(to_dim(k), "the place of a diagonal") for k in offsets]
     given = [as_tracer(d) for d in diagonals]
     if len(given) != len(starts):
-        raise ValueError("Different number of diagonals and offsets.")
+        raise ValueError(_OTHER_NUMBER)
+    if len(set(starts)) != len(starts):
+        raise ValueError("offset array contains duplicate values")
+    kept = _kept_dtype(given, dtype)
     if shape is None:
-        side = as_operand(given[0].dims[0] + abs(starts[0]))
+        side = as_operand((given[0].dims[0] if given[0].ndim else to_dim(1)) + abs(starts[0]))
         shape = side, side
     n, m = shape
     data: list[Any] = []
@@ -114,6 +121,8 @@ def _diagonals(diagonals: Iterable[object], offsets: Iterable[object] | int,
     for diagonal, k in zip(given, starts, strict=True):
         top, left = max(-k, 0), max(k, 0)
         count = min(n - top, m - left)
+        if isinstance(count, int) and count < 0:
+            raise ValueError(f"Offset {k} (index {len(data)}) out of bounds")
         values: Any = diagonal
         if not values.ndim or values.dims[0] == 1:
             values = np.broadcast_to(np.reshape(values, (-1,)), (count,))
@@ -124,20 +133,30 @@ def _diagonals(diagonals: Iterable[object], offsets: Iterable[object] | int,
         data.append(values)
         rows.append(place + top)
         columns.append(place + left)
-    elements = np.concatenate(data), np.concatenate(rows), np.concatenate(columns)
+    elements = cast(np.concatenate(data), kept), np.concatenate(rows), np.concatenate(columns)
     return Sparse(elements, (n, m), kind)
 
 
+def _kept_dtype(diagonals: Sequence[Tracer], dtype: Any) -> np.dtype:
+    """Return the dtype of a matrix of diagonals: the one that is asked for, or a float's."""
+    if dtype is not None and dtype is not _COMMON:
+        return np.dtype(dtype)
+    kinds = [d.dtype for d in diagonals]
+    return np.result_type(*kinds) if dtype is None else np.dtype(
+        np.common_type(*[np.empty(0, kind) for kind in kinds]))
+
+
 def diags(diagonals: Iterable[object], offsets: Iterable[object] | int = 0,
-          shape: Shape | None = None, format: object = None, dtype: object = None) -> Sparse:
+          shape: Shape | None = None, format: object = None, dtype: object = _COMMON) -> Sparse:
     """Return the matrix of some diagonals, of class `np.matrix`'s relatives."""
-    return _diagonals(diagonals, offsets, shape, f"{format or 'dia'}_matrix")
+    return _diagonals(diagonals, offsets, shape, f"{format or 'dia'}_matrix", dtype)
 
 
 def diags_array(diagonals: Iterable[object], /, *, offsets: Iterable[object] | int = 0,
-                shape: Shape | None = None, format: object = None, dtype: object = None) -> Sparse:
+                shape: Shape | None = None, format: object = None,
+                dtype: object = _COMMON) -> Sparse:
     """Return the matrix of some diagonals."""
-    return _diagonals(diagonals, offsets, shape, f"{format or 'dia'}_array")
+    return _diagonals(diagonals, offsets, shape, f"{format or 'dia'}_array", dtype)
 
 
 def spsolve(A: object, b: object, permc_spec: object = None, use_umfpack: bool = True) -> Any:

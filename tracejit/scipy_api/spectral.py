@@ -244,6 +244,7 @@ def stft(x: object, fs: np.ndarray = 1.0, window: object = "hann", nperseg: obje
     moved = _signal(x, axis)
     cut = _segments(moved, window, nperseg, noverlap, nfft, detrend, return_onesided)
     edge = cut.length // 2 if boundary == "zeros" else 0
+    middle = 0.5 * cut.length if boundary == "zeros" else 0.0
     rest: Any = 0
     if padded:
         step = cut.length - cut.overlap
@@ -251,7 +252,7 @@ def stft(x: object, fs: np.ndarray = 1.0, window: object = "hann", nperseg: obje
     sides = [(0, 0)] * (len(dims_of(moved)) - 1) + [(edge, edge + rest)]
     wide = np.pad(moved, sides)
     found = _transformed(wide, cut) * _short_scale(cut, scaling, fs)
-    return (_frequencies(cut, fs), (_times(wide, cut) - edge) / fs, np.swapaxes(found, -1, -2))
+    return (_frequencies(cut, fs), (_times(wide, cut) - middle) / fs, np.swapaxes(found, -1, -2))
 
 
 scipy_captures("scipy.signal", {
