@@ -42,9 +42,9 @@ def _bounded(x: np.ndarray) -> Any:
     return np.zeros_like(x) if x.dtype.kind == "c" else np.fmin(x, 700.0)
 
 
-def _top(x: np.ndarray, axis: Any) -> Any:
+def _top(x: np.ndarray, axis: object) -> Any:
     """Return what to take off before exponentials are summed: a maximum that is finite, or 0."""
-    top = stop_gradient(np.max(x, axis=axis, keepdims=True, initial=-np.inf))
+    top = stop_gradient(np.max(x, axis=axis, keepdims=True, initial=-np.inf))  # type: ignore[call-overload]
     return np.where(np.isfinite(top), top, 0.0)
 
 

@@ -37,8 +37,7 @@ def _cut(full: object, a: Tracer, b: Tracer, mode: str, turned: bool = False) ->
         return full
     if mode not in ("same", "valid"):
         raise ValueError("Acceptable mode flags are 'valid', 'same', or 'full'.")
-    part: list[slice] = []
-    shorter = mode == "valid" and _is_shorter(a, b)
+    part, shorter = list[slice](), mode == "valid" and _is_shorter(a, b)
     for n, m in zip(a.shape, b.shape, strict=True):
         start: Any = (m if turned else m - 1) // 2
         part.append(slice(start, start + n) if mode == "same" else
@@ -106,8 +105,7 @@ def fftconvolve(in1: object, in2: object, mode: str = "full", axes: None = None)
     """Return a convolution, by transforms."""
     if axes is not None:
         raise refuse("scipy.signal.fftconvolve with axes= cannot be captured", "Leave it out")
-    a, b = _operands(in1, in2)
-    return _cut(_by_fourier(a, b), a, b, mode)
+    return convolve(in1, in2, mode, "fft")
 
 
 def _padded(x: object, sides: object, mode: str, value: object) -> Any:

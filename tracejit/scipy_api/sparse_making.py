@@ -137,10 +137,10 @@ def _diagonals(diagonals: Iterable[object], offsets: Iterable[object] | int,
     return Sparse(elements, (n, m), kind)
 
 
-def _kept_dtype(diagonals: Sequence[Tracer], dtype: Any) -> np.dtype:
+def _kept_dtype(diagonals: Sequence[Tracer], dtype: object) -> np.dtype:
     """Return the dtype of a matrix of diagonals: the one that is asked for, or a float's."""
     if dtype is not None and dtype is not _COMMON:
-        return np.dtype(dtype)
+        return np.dtype(dtype)  # type: ignore[call-overload]
     kinds = [d.dtype for d in diagonals]
     return np.result_type(*kinds) if dtype is None else np.dtype(
         np.common_type(*[np.empty(0, kind) for kind in kinds]))
