@@ -72,14 +72,14 @@ def softmax(x: object, axis: Any = None) -> Any:
     return e / np.sum(e, axis=axis, keepdims=True)
 
 
-def log_softmax(x: object, axis: Any = None) -> Any:
+def log_softmax(x: object, axis: object = None) -> Any:
     """Return the logarithm of `softmax`, as `scipy.special.log_softmax`."""
     given = as_tracer(x)
     wide: Any = given if given.dtype.kind in "fc" else cast(given, np.float64)
     if wide.dtype.kind == "c":
         raise refuse("scipy.special.log_softmax of complex numbers", "Use real ones")
     below: Any = wide - _top(wide, axis)
-    return below - np.log(np.sum(np.exp(below), axis=axis, keepdims=True))
+    return below - np.log(np.sum(np.exp(below), axis=axis, keepdims=True))  # type: ignore[call-overload]
 
 
 scipy_captures("scipy.special", {
