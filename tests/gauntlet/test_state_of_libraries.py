@@ -58,6 +58,13 @@ def reads():
 def sd(x):
     return 1.0
 me = sys.modules[__name__]
+def with_context(y):
+    with decimal.localcontext(prec=4):
+        return float(y / 3) + float(sum([y / 7]))
+def with_context_set(y):
+    with decimal.localcontext() as context:
+        context.prec = 4
+        return float(y / 3) + float(A + y)
 """
 
 PRECISION, ROUNDING = "getcontext().prec = 5", "getcontext().rounding = decimal.ROUND_CEILING"
@@ -73,6 +80,7 @@ CASES = {
         "float(sum([Decimal('1.23456789')] * 2))", "float(sum(map(operator.neg, L)))",
         "float(pow(A, 2))", "float(statistics.median(L[:2]))", "float(getcontext().sqrt(2))",
         "float(getcontext().create_decimal('1.23456789'))", "float(sum(L, start=Decimal(0)))",
+        "with_context(Decimal(1)) + float(A + 0)", "with_context_set(A) + float(A + 0)",
         "len(str(A + 0))", "float(sorted([c, cs[0]])[0].d + 1)",
     ],
     ROUNDING: [

@@ -105,6 +105,9 @@ class Captures(Outside):
         super().__init__()
         self.make_input = make_input
         self.leaves: list[Leaf] = []
+        decimals: Any = sys.modules.get("decimal")
+        self.context = None if decimals is None else repr(decimals.getcontext())
+        """The context of decimals at the beginning of the call, which captured code may change."""
         self.containers: dict[int, Any] = {}
         self.native = NativeCalls(self)
         self.running = RunningCode(self.native)
@@ -456,7 +459,7 @@ class Captures(Outside):
         path = Path(Holder(decimal), "decimal").step("call", ("getcontext", (), ()))
         path = path.step("call", ("__repr__", (), ()))
         if path.key not in self.contents:
-            self.contents[path.key] = path.read()
+            self.contents[path.key] = self.context or path.read()
             self.guards.append(Guarded(path, self.contents[path.key]))
 
     def dispatched(self, fn: Callable[..., object], kind: type) -> Any:
