@@ -47,8 +47,9 @@ def is_open(x: object) -> bool:
 
 
 def is_alike(a: object, b: object) -> bool:
-    """Return whether two records are of one class and have the same attributes."""
-    return type(a) is type(b) and attributes_in(a).keys() == attributes_in(b).keys()
+    """Return whether two records are of one class and have the same attributes, in one order."""
+    return type(a) is type(b) and attributes_in(a).keys() == attributes_in(b).keys() and (
+        list(own_names(a)) == list(own_names(b)))
 
 
 def items_of_record(x: object, like: object = None) -> Iterator[Any] | None:
@@ -62,12 +63,11 @@ def items_of_record(x: object, like: object = None) -> Iterator[Any] | None:
 def opened(x: object, items: Sequence[object]) -> Any:
     """Return the stand-in of a record, with other things for its attributes."""
     made: Any = object.__new__(type(x))
-    own = own_names(x)
-    for name, item in zip(attributes_in(x), items, strict=True):
-        if name in own:
-            own_names(made)[name] = item
-        else:
-            object.__setattr__(made, name, item)
+    new = dict(zip(attributes_in(x), items, strict=True))
+    for name in own_names(x):
+        own_names(made)[name] = new.pop(name)
+    for name, item in new.items():
+        object.__setattr__(made, name, item)
     current().opened_records[id(made)] = made
     return made
 

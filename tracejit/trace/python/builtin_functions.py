@@ -88,7 +88,7 @@ def _length(x: Any) -> Any:
     method = special_method(x, "__len__")
     if method is not None:
         return method(x)
-    read_unseen(x)
+    read_unseen(x, in_order=False)
     return len(x)
 
 

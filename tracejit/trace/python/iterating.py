@@ -15,6 +15,7 @@ from tracejit.trace.python.calls_with_containers import items_in
 from tracejit.trace.python.special_methods import is_generator, is_plain, special_method
 from tracejit.trace.regions.choosing import told_from_none
 from tracejit.trace.state.changes import advance, is_iterator, read_unseen
+from tracejit.trace.state.key_orders import refuse_order
 from tracejit.trace.state.yielding import UsersGenerator
 
 __all__ = ["begun", "iterate", "mapping_of"]
@@ -60,6 +61,7 @@ def mapping_of(x: object) -> Any:
     if id(x) in current().captured.namespaces:
         read_unseen(x)
     if is_plain(x) or isinstance(x, (dict, StandIn, Choice)):
+        refuse_order(x)
         return x
     method = special_method(x, "__getitem__")
     if method is None:

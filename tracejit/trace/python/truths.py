@@ -51,7 +51,7 @@ def truth(x: object) -> Any:
         return truth(present(x))
     note_use(x)
     if isinstance(x, dict):
-        read_unseen(x)
+        read_unseen(x, in_order=False)
     if has_runs(x):
         return list_functions.is_true(x)
     if is_plain(x):

@@ -21,6 +21,7 @@ from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists.forms import Form, form_of, holds_logs, joint_form, listed
 from tracejit.trace.regions.merging import Branch, Merger
 from tracejit.trace.regions.raising import BranchJumped, BranchRaised, end_in_run
+from tracejit.trace.state.key_orders import note_orders, orders_left
 from tracejit.trace.state.known import fix_ints, rests_on_data
 from tracejit.trace.values.equations import same_dim
 from tracejit.trace.values.mixed import Mixed
@@ -135,10 +136,12 @@ def merge_branches(condition: Tracer, traced: Sequence[Branch],
                                                  *(b.copies[key] for b in left))))
     merger.close()
     trace = current()
+    before_all = orders_left(places.values())
     for p, content in merged:
         if p.depth is not None:
             trace.record(p, p.depth)
         p.set(content())
+    note_orders(places.values(), before_all, [b.orders for b in leave])
     link_branches([getattr(p, "name", "a name") for p, _ in merged],
                   [merger.made_for(p.get()) for p, _ in merged],
                   [[b.held[p.key] for b in leave] for p, _ in merged])
@@ -243,7 +246,8 @@ def end_branch(frame: Frame, scope: BlockScope, names: Sequence[Place],
     """
     branch = Branch(scope, {key: p for key, (p, _) in frame.written.items()},
                      ended is BranchRaised, ended is BranchJumped, tags=known_tags(),
-                     taken_in=frame.taken_in, created=frame.created)
+                     taken_in=frame.taken_in, created=frame.created,
+                     orders=orders_left(p for p, _ in frame.written.values()))
     for p in {p.key: p for p in (*branch.places.values(), *names)}.values():
         branch.note(p.key, p.get(), items.get(p.key))
     return branch

@@ -53,6 +53,7 @@ from tracejit.trace.ground.context import Cell, Place, current
 from tracejit.trace.ground.dispatch import loop_dtypes
 from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.lists.rows import Rows, same_rows
+from tracejit.trace.state.key_orders import with_orders_of
 from tracejit.trace.values.equations import (
     as_operand,
     atom_of,
@@ -96,6 +97,8 @@ class Branch:
     """The originals of the lists, tuples and dicts in `copies`, by the ids of the copies."""
     created: dict[int, Any] = field(default_factory=dict)
     """The containers and objects that were made in it."""
+    orders: dict[int, list[Any]] = field(default_factory=dict)
+    """The keys of the dicts and objects that it changed, in the order that it left."""
     held: dict[object, Held] = field(default_factory=dict)
     """The lists and dicts in the contents, with the lists and dicts that each may be."""
     outputs: list[Atom] = field(default_factory=list)
@@ -215,7 +218,8 @@ class Merger:
         if items is not None:
             made = [self._node(p, q, problems)
                     for p, q in zip(items, children(y) or (), strict=True)]
-            return lambda: self._rebuilt(x, [make() for make in made])
+            before = [self._original(z) for z in (x, y)]
+            return lambda: with_orders_of(before, self._rebuilt(x, [make() for make in made]))
         if _is_same(x, y) and not (one_sided and is_number(x)):
             return lambda: x
         if is_number(x) and is_number(y):

@@ -29,6 +29,7 @@ from tracejit.trace.ground.context import current, refuse, refuse_outside
 from tracejit.trace.ground.dependencies import note_unseen
 from tracejit.trace.ground.restarts import Grows, NotRepeatable, Relist, Unroll
 from tracejit.trace.state.draws import refused_draw
+from tracejit.trace.state.key_orders import refuse_order
 from tracejit.trace.state.left_iterators import refuse_left
 from tracejit.trace.state.methods import items_of, may_be_called
 from tracejit.trace.state.paths import attributes_of, is_users_type
@@ -217,10 +218,12 @@ def _call_outside(fn: Callable[..., object], args: tuple[object, ...], kwargs: d
         trace.outside.pop()
 
 
-def read_unseen(x: object) -> None:
+def read_unseen(x: object, in_order: bool = True) -> None:
     """Note that uncaptured code reads an object, whose content must be the same at every call.
 
     Refuses an object of which data decides the attributes.
+
+    in_order -- whether a dict's order of keys may be read
     """
     if isinstance(x, _CODE):
         return
@@ -237,6 +240,8 @@ def read_unseen(x: object) -> None:
         if isinstance(content, MaybeUnset):
             raise refuse(f"whether a {type(x).__name__} has {key!r} depends on data, and something "
                          "asks for all that it has", "Set it before, or in both branches")
+    if in_order and isinstance(x, dict):
+        refuse_order(x)
 
 
 def read_deeply(x: object) -> None:

@@ -1,0 +1,102 @@
+"""The order of a dict's keys and of an object's attributes, which branches decide, as in Python.
+
+Programs are generated of what branches set, and of what reads the order; a program is right in
+value and gradient, or refused.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import pytest
+from oracles import assert_close, directional
+
+import tracejit
+
+
+class Thing:
+    """An object with attributes."""
+
+
+def total(xs: Any) -> Any:
+    """Return a sum in which each item counts by its place."""
+    s = 0.0
+    for x in xs:
+        s = 2.0 * s + x
+    return s
+
+
+BRANCHES = {
+    "two orders": ("{}['p'] = x; {}['q'] = 1.0", "{}['q'] = 2.0; {}['p'] = x * x"),
+    "one order": ("{}['p'] = x; {}['q'] = 1.0", "{}['p'] = 2.0; {}['q'] = x * x"),
+    "one key each, both later": ("{}['p'] = x", "{}['q'] = x; {}['p'] = 3.0 * x"),
+    "one key, in one branch": ("{}['p'] = x", "pass"),
+}
+HOLDERS = {
+    "a dict": ("d = {'a': x}", "d", "d"),
+    "a defaultdict": ("d = defaultdict(float, a=x)", "d", "d"),
+    "an object's dict": ("c = Thing(); c.a = x; d = vars(c)", "d", "d"),
+    "an object": ("c = Thing(); c.a = x", "vars(c)", "c.__dict__"),
+}
+AFTER = {"": "", "sets one": "{}['p'] = 5.0 * x", "sets both": "{}['z'] = x; {}['p'] = 5.0 * x",
+         "in another": "if x > 3.0:\n        {}['q'] = 7.0\n    else:\n        {}['q'] = 8.0 * x"}
+READS = {
+    "values": "list({}.values())[-1]",
+    "loop": "total({}.values())",
+    "keys": "(2.0 if list({})[-1] == 'p' else 3.0) * x",
+    "next": "next(iter({}.items()))[1]",
+    "unpacked": "list({{**{}, 'y': x}}.values())[-2]",
+    "a copy": "list({}.copy().values())[-1]",
+    "a union": "list(({{'y': x}} | {}).values())[-1]",
+    "popitem": "{}.popitem()[1]",
+    "reversed": "next(iter(reversed({}.values())))",
+    "by key": "{}['p'] * x",
+    "length": "len({}) * x",
+}
+
+
+def _program(holder: str, branches: str, after: str, reads: str) -> Any:
+    begin, name, shown = HOLDERS[holder]
+    one, other = (b.replace("{}", name) for b in BRANCHES[branches])
+    source = f"""
+def f(x):
+    {begin}
+    if x > 1.0:
+        {one}
+    else:
+        {other}
+    {AFTER[after].replace("{}", name)}
+    return {READS[reads].format(shown)}
+"""
+    file = f"<orders {hash(source)}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    space: dict[str, Any] = {"Thing": Thing, "total": total, "defaultdict": defaultdict}
+    exec(compile(source, file, "exec"), space)
+    return space["f"]
+
+
+@pytest.mark.parametrize("reads", READS)
+@pytest.mark.parametrize("branches", BRANCHES)
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_an_order_of_keys_is_pythons_or_refused(holder: str, branches: str, reads: str) -> None:
+    right = 0
+    for after in AFTER:
+        f = _program(holder, branches, after, reads)
+        for x in (0.5, 1.5, 4.0):
+            with tracejit.config(disable_jit=True):
+                try:
+                    expected = f(x)
+                except KeyError:
+                    continue
+                try:
+                    value, slope = tracejit.value_and_grad(f)(x)
+                except tracejit.Refusal as e:
+                    assert "depends on data" in str(e) or "branch" in str(e)
+                    continue
+            right += 1
+            assert_close(value, expected)
+            assert_close(slope, directional(lambda y, f=f: f(float(y)), [np.float64(x)], [1.0])[0])
+    assert right or branches != "one order"

@@ -1,0 +1,79 @@
+"""The orders that data decides: of a dict's keys and an object's attributes after branches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tracejit.trace.containers.places import holder_of
+from tracejit.trace.ground.attributes import own_entries
+from tracejit.trace.ground.context import Place, current, refuse
+
+__all__ = ["names_in", "note_orders", "orders_left", "refuse_order",
+           "with_orders_of"]
+
+
+def orders_left(places: Iterable[Place]) -> dict[int, list[Any]]:
+    """Return the order of the keys in each dict or object that a branch changed, by its id."""
+    holders = [h for p in places if (h := holder_of(p)) is not None]
+    return {id(h): names_in(h) for h in holders if _has_keys(h)}
+
+
+def _has_keys(x: object) -> bool:
+    return isinstance(x, dict) or (not isinstance(x, type) and hasattr(x, "__dict__"))
+
+
+def names_in(x: Any) -> list[Any]:
+    """Return the keys of a dict, or the names of an object's attributes, in order."""
+    return list(x if isinstance(x, dict) else own_entries(x))
+
+
+def note_orders(places: Iterable[Place], before: dict[int, list[Any]],
+                orders: Sequence[dict[int, list[Any]]]) -> None:
+    """Note the dicts and objects whose keys two branches leave in different orders.
+
+    before -- the orders before the branches
+    orders -- the orders in which each branch leaves the keys
+    """
+    trace = current()
+    for p in places:
+        x = holder_of(p)
+        if id(x) in before:
+            old = before.pop(id(x))
+            left = [found.get(id(x), old) for found in orders]
+            if any(order != names_in(x) for order in left):
+                trace.key_orders.append((x, left))
+
+
+def with_orders_of(before: Iterable[object], made: Any) -> Any:
+    """Return a dict that was made for others; data may decide on the order of its keys, too."""
+    key_orders = current().key_orders
+    key_orders += [(made, orders) for holder, orders in key_orders
+                   if any(holder is x for x in before)]
+    return made
+
+
+def refuse_order(x: object) -> None:
+    """Refuse to go through a dict's keys where data decides in which order they are."""
+    trace = current()
+    owner = trace.own_names.get(id(x))
+    for holder, orders in trace.key_orders:
+        if holder is x or (owner is not None and holder is owner):
+            now = names_in(x)
+            known = [k for order in orders for k in order]
+            if any(_in_present(now, order, known) != now for order in orders):
+                raise refuse(f"the order of the keys of a {type(holder).__name__} depends on data, "
+                             "as branches set them in different orders, and something asks for it",
+                             "Set its keys once before the branches")
+
+
+def _in_present(now: list[Any], order: list[Any], known: list[Any]) -> list[Any]:
+    """Return the present keys in the order that one branch left, and then the later ones.
+
+    A key that another branch has set may have come at any time since: it counts as the last.
+
+    known -- the keys of both branches
+    """
+    left = [k for k in order if k in now]
+    later = [k for k in now if k not in left]
+    return left + [k for k in later if k not in known] + [k for k in later if k in known]
