@@ -119,7 +119,9 @@ class Choice:
         self.guess: Any = None
         """The guess of a loop that it has the things of, in order."""
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        ABOVE.refuse_choice(self, "it is an item of a set or a key of a dict")
+        return 0
 
     def __eq__(self, other: object) -> bool:
         if self is other:

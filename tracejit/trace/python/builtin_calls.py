@@ -235,7 +235,7 @@ def _called_back(x: object) -> Any:
 
 _HOLDERS: tuple[Any, ...] = (
     functools.partial, functools.partialmethod, MethodType, SimpleNamespace, list, tuple, dict,
-    set, frozenset, deque, zip, enumerate, itertools.chain, itertools.repeat, copy.copy,
+    set, frozenset, deque, zip, enumerate, itertools.chain, itertools.repeat, copy.copy, hash,
     weakref.ref)
 """The classes and functions that keep their arguments, and call none of them."""
 
