@@ -21,6 +21,7 @@ from tracejit.trace.containers.references import Reference, require_one, require
 from tracejit.trace.containers.runs import Stored
 from tracejit.trace.ground.attributes import own_entries
 from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.modules import is_followed
 from tracejit.trace.ground.restarts import Unroll
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.values.equations import emit
@@ -322,9 +323,19 @@ def is_number(x: object) -> bool:
 
 
 def are_equal_constants(x: object, y: object) -> bool:
-    """Return whether two leaves are equal and stay so: objects that can change have no hash."""
+    """Return whether two leaves are one, or constants of a library that nothing tells apart.
+
+    Objects of users' classes are equal as their methods say, which does not make them one.
+    """
+    if x is y:
+        return True
+    if type(x) is not type(y) or is_followed(type(x)):
+        return False
     try:
-        return type(x) is type(y) and (isinstance(x, slice) or hash(x) == hash(y)) and bool(x == y)
+        if isinstance(x, frozenset):
+            return len(x) == len(y) and all(  # type: ignore[arg-type]
+                any(are_equal_constants(p, q) for q in y) for p in x)  # type: ignore[attr-defined]
+        return (isinstance(x, slice) or hash(x) == hash(y)) and bool(x == y) and repr(x) == repr(y)
     except Exception:
         return False
 

@@ -294,9 +294,8 @@ def is_guessed(g: object, x: object) -> bool:
             return same_rank(g.content, x)
         if children(x) is not None:  # one that is equal is another one
             return x is g.content
-        return x is g.content or _are_one_function(g.content, x) or (
-            isinstance(x, Fixed) and _is_guessed_constant(g, x)) or (
-            are_equal_constants(x, g.content) and repr(x) == repr(g.content))
+        return are_equal_constants(x, g.content) or _are_one_function(g.content, x) or (
+            isinstance(x, Fixed) and are_equal_constants(x.content, g.content))
     if isinstance(x, Number):
         return isinstance(g, Number) and len(g.aval.shape) == len(x.aval.shape)
     return isinstance(g, Number) and is_number(x) and len(g.aval.shape) == rank_of(x)
@@ -305,14 +304,10 @@ def is_guessed(g: object, x: object) -> bool:
 def _are_one_function(f: object, g: object) -> bool:
     """Return whether two functions were made at one place, of the same names."""
     return isinstance(f, FunctionType) and isinstance(g, FunctionType) and (
-        f.__code__ is g.__code__ and f.__defaults__ is g.__defaults__ is None
+        f.__code__ is g.__code__ and f.__globals__ is g.__globals__ and f.__defaults__ is g.__defaults__ is None
         and f.__kwdefaults__ is g.__kwdefaults__ is None and not f.__dict__ and not g.__dict__
         and len(f.__closure__ or ()) == len(g.__closure__ or ()) and all(
             a is b for a, b in zip(f.__closure__ or (), g.__closure__ or (), strict=True)))
-
-
-def _is_guessed_constant(g: Fixed, x: Fixed) -> bool:
-    return g.content is x.content or are_equal_constants(x.content, g.content)
 
 
 def yielded(g: Any, x: Any) -> Any:

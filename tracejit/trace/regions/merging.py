@@ -507,7 +507,7 @@ def _is_same(x: object, y: object) -> bool:
         return x.dim == y.dim
     if isinstance(x, (Tracer, SymInt, np.ndarray)) or isinstance(y, (Tracer, SymInt, np.ndarray)):
         return False
-    return are_equal_constants(x, y) and repr(x) == repr(y)
+    return are_equal_constants(x, y)
 
 
 def join_leaf(x: object, y: object) -> tuple[np.dtype, bool]:
@@ -528,4 +528,4 @@ def _can_merge(x: object, y: object) -> bool:
     """Return whether two leaves are one thing, or numbers that have a merged value."""
     if is_number(x) or is_number(y):
         return same_rank(x, y)
-    return x is y or (are_equal_constants(x, y) and repr(x) == repr(y))
+    return are_equal_constants(x, y)
