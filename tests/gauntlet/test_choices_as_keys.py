@@ -68,12 +68,15 @@ def f(x):
     exec(compile(source, file, "exec"), space)
     f = space["f"]
     for x in (0.5, 1.5):
+        refused = ""
         with tracejit.config(disable_jit=True):
             try:
                 value, slope = tracejit.value_and_grad(f)(x)
             except tracejit.Refusal as e:
-                assert "depending on data" in str(e)
-                assert use not in CAPTURED
-            else:
-                assert_close(value, f(x))
-                assert_close(slope, f(x) / x)
+                refused = str(e)
+        if refused:
+            assert "depending on data" in refused
+            assert use not in CAPTURED
+        else:
+            assert_close(value, f(x))
+            assert_close(slope, f(x) / x)

@@ -318,8 +318,16 @@ class HiddenPlace:
 
 
 def is_number(x: object) -> bool:
-    """Return whether a leaf is a number or a tracer, which can become a value of the graph."""
-    return isinstance(x, (Tracer, SymInt, bool, int, float, complex, np.generic, np.ndarray))
+    """Return whether a leaf is a number or a tracer, which can become a value of the graph.
+
+    An object of a class of its own, of an `IntEnum` say, is more than its number.
+    """
+    if isinstance(x, np.generic):
+        return x.dtype.kind in "biufc" and not is_followed(type(x))
+    return type(x) in _NUMBERS or isinstance(x, (Tracer, SymInt, np.ndarray))
+
+
+_NUMBERS = {bool, int, float, complex}
 
 
 def are_equal_constants(x: object, y: object) -> bool:

@@ -46,7 +46,7 @@ from tracejit.trace.python.objects import refuse_augmented
 from tracejit.trace.python.operations import binary, inplace, unary
 from tracejit.trace.python.pooled import DataList
 from tracejit.trace.regions.attempts import is_raisable
-from tracejit.trace.regions.choosing import refuse_new_axes, with_plain
+from tracejit.trace.regions.choosing import refuse_new_axes, whole_number, with_plain
 from tracejit.trace.regions.draws import drawing_nothing
 from tracejit.trace.regions.raising import BranchRaised, text_of
 from tracejit.trace.state.changes import (
@@ -199,7 +199,7 @@ class Hooks(RecursionHooks, TryHooks):
 
     def slice(self, start: object, stop: object, step: object) -> slice:
         """Make a slice."""
-        return slice(start, stop, step)
+        return slice(*map(whole_number, (start, stop, step)))
 
     def made(self, container: object) -> Any:
         """Note that a container was made here, so that the regions around may change it."""

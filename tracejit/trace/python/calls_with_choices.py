@@ -14,7 +14,7 @@ from tracejit.trace.ground.dispatch import FUNCTIONS, foreign_capture
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists.orders import are_things, orderable, require_order
 from tracejit.trace.python.users_functions import is_captured, is_librarys
-from tracejit.trace.regions.choosing import for_each, told_of
+from tracejit.trace.regions.choosing import for_each, told_of, whole_number
 
 __all__ = ["CARRIES", "call_for_each", "hands_on", "with_thing"]
 
@@ -28,6 +28,8 @@ def with_thing(choice: Choice, plain: object, args: tuple[object, ...],
 def call_for_each(choice: Choice, fn: Callable[..., object], args: tuple[object, ...],
                    kwargs: dict[str, object]) -> Any:
     """Call a function with each option of a choice in its arguments, and merge the results."""
+    if fn is range:
+        return ABOVE.call_function(fn, tuple(map(whole_number, args)), kwargs)
     asks = any(fn is f for f in (isinstance, bool, callable, hasattr, issubclass))
     return (told_of if asks else for_each)(
         choice, lambda x: ABOVE.call_function(fn, *with_thing(choice, x, args, kwargs)))

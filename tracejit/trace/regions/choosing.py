@@ -19,7 +19,8 @@ from tracejit.trace.regions.branches import trace_if
 from tracejit.trace.regions.raising import BranchRaised, is_pythons, require_in_run
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["content_or", "for_each", "refuse_new_axes", "told_from_none", "told_of", "with_plain"]
+__all__ = ["content_or", "for_each", "refuse_new_axes", "told_from_none", "told_of",
+           "whole_number", "with_plain"]
 
 OURS = "Choice"
 
@@ -74,6 +75,13 @@ def with_plain(x: object, fn: Callable[[object], object]) -> Any:
     """Return the result of a function of a content that may be a choice."""
     x = narrowed(x)
     return for_each(x, fn) if isinstance(x, Choice) else fn(x)
+
+
+def whole_number(x: object) -> Any:
+    """Return a choice of ints, of the items of an `IntEnum` say, as a number; else x."""
+    if isinstance(x, Choice) and all(isinstance(x.options[k], int) for k in possible(x)):
+        return for_each(x, int)  # type: ignore[arg-type]
+    return x
 
 
 def refuse_new_axes(container: object, key: Choice) -> None:

@@ -304,7 +304,8 @@ def is_guessed(g: object, x: object) -> bool:
 def _are_one_function(f: object, g: object) -> bool:
     """Return whether two functions were made at one place, of the same names."""
     return isinstance(f, FunctionType) and isinstance(g, FunctionType) and (
-        f.__code__ is g.__code__ and f.__globals__ is g.__globals__ and f.__defaults__ is g.__defaults__ is None
+        f.__code__ is g.__code__ and f.__globals__ is g.__globals__
+        and f.__defaults__ is g.__defaults__ is None
         and f.__kwdefaults__ is g.__kwdefaults__ is None and not f.__dict__ and not g.__dict__
         and len(f.__closure__ or ()) == len(g.__closure__ or ()) and all(
             a is b for a, b in zip(f.__closure__ or (), g.__closure__ or (), strict=True)))
