@@ -49,7 +49,8 @@ class Count(int):
 
 
 PAIRS = {"IntEnum": ("Level.LOW", "Level.HIGH"), "IntFlag": ("Flags.P", "Flags.Q"),
-         "status": ("HTTPStatus.OK", "HTTPStatus.NOT_FOUND"), "float": ("Meters(1.0)", "Meters(2.0)"),
+         "status": ("HTTPStatus.OK", "HTTPStatus.NOT_FOUND"),
+         "float": ("Meters(1.0)", "Meters(2.0)"),
          "int": ("Count(1)", "Count(2)"), "complex": ("Turn(1.0)", "Turn(2.0)"),
          "and a plain one": ("Level.LOW", "5")}
 USES = {
