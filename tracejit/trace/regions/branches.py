@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
@@ -135,13 +135,7 @@ def merge_branches(condition: Tracer, traced: Sequence[Branch],
                 merged.append((p, merger.content(getattr(p, "name", ""),
                                                  *(b.copies[key] for b in left))))
     merger.close()
-    trace = current()
-    before_all = orders_left(places.values())
-    for p, content in merged:
-        if p.depth is not None:
-            trace.record(p, p.depth)
-        p.set(content())
-    note_orders(places.values(), before_all, [b.orders for b in leave])
+    _put(merged, places.values(), leave)
     link_branches([getattr(p, "name", "a name") for p, _ in merged],
                   [merger.made_for(p.get()) for p, _ in merged],
                   [[b.held[p.key] for b in leave] for p, _ in merged])
@@ -151,6 +145,18 @@ def merge_branches(condition: Tracer, traced: Sequence[Branch],
         raise BranchRaised
     if all(b.raised or b.jumped for b in traced):
         raise BranchJumped
+
+
+def _put(merged: Sequence[tuple[Place, Callable[[], object]]], places: Collection[Place],
+         leave: Sequence[Branch]) -> None:
+    """Give each place its merged content."""
+    trace = current()
+    before = orders_left(places)
+    for p, content in merged:
+        if p.depth is not None:
+            trace.record(p, p.depth)
+        p.set(content())
+    note_orders(places, before, [b.orders for b in leave])
 
 
 @contextmanager

@@ -97,7 +97,7 @@ class Branch:
     """The originals of the lists, tuples and dicts in `copies`, by the ids of the copies."""
     created: dict[int, Any] = field(default_factory=dict)
     """The containers and objects that were made in it."""
-    orders: dict[int, list[Any]] = field(default_factory=dict)
+    orders: dict[int, list[object]] = field(default_factory=dict)
     """The keys of the dicts and objects that it changed, in the order that it left."""
     held: dict[object, Held] = field(default_factory=dict)
     """The lists and dicts in the contents, with the lists and dicts that each may be."""

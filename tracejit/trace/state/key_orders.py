@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from tracejit.trace.containers.places import holder_of
 from tracejit.trace.ground.attributes import own_entries
@@ -13,7 +12,7 @@ __all__ = ["names_in", "note_orders", "orders_left", "refuse_order",
            "with_orders_of"]
 
 
-def orders_left(places: Iterable[Place]) -> dict[int, list[Any]]:
+def orders_left(places: Iterable[Place]) -> dict[int, list[object]]:
     """Return the order of the keys in each dict or object that a branch changed, by its id."""
     holders = [h for p in places if (h := holder_of(p)) is not None]
     return {id(h): names_in(h) for h in holders if _has_keys(h)}
@@ -23,13 +22,13 @@ def _has_keys(x: object) -> bool:
     return isinstance(x, dict) or (not isinstance(x, type) and hasattr(x, "__dict__"))
 
 
-def names_in(x: Any) -> list[Any]:
+def names_in(x: object) -> list[object]:
     """Return the keys of a dict, or the names of an object's attributes, in order."""
     return list(x if isinstance(x, dict) else own_entries(x))
 
 
-def note_orders(places: Iterable[Place], before: dict[int, list[Any]],
-                orders: Sequence[dict[int, list[Any]]]) -> None:
+def note_orders(places: Iterable[Place], before: dict[int, list[object]],
+                orders: Sequence[dict[int, list[object]]]) -> None:
     """Note the dicts and objects whose keys two branches leave in different orders.
 
     before -- the orders before the branches
@@ -45,7 +44,7 @@ def note_orders(places: Iterable[Place], before: dict[int, list[Any]],
                 trace.key_orders.append((x, left))
 
 
-def with_orders_of(before: Iterable[object], made: Any) -> Any:
+def with_orders_of(before: Iterable[object], made: object) -> object:
     """Return a dict that was made for others; data may decide on the order of its keys, too."""
     key_orders = current().key_orders
     key_orders += [(made, orders) for holder, orders in key_orders
@@ -67,7 +66,8 @@ def refuse_order(x: object) -> None:
                              "Set its keys once before the branches")
 
 
-def _in_present(now: list[Any], order: list[Any], known: list[Any]) -> list[Any]:
+def _in_present(now: list[object], order: list[object],
+                known: list[object]) -> list[object]:
     """Return the present keys in the order that one branch left, and then the later ones.
 
     A key that another branch has set may have come at any time since: it counts as the last.
