@@ -55,6 +55,7 @@ LONG_FILES = {
     "trace.hooks.hooks": "the hooks that rewritten code calls: short, one after the other",
     "trace.hooks.loop_hooks": "the hooks of loops, and of comprehensions, which are loops",
     "trace.lists.grown": "one kind of list, in a Log, with what may be done to it",
+    "trace.syntax.hooked_expressions": "a method for each kind of expression of Python",
     "trace.lists.iterables": "what loops over traced things run over, one kind after the other",
     "trace.lists.rows": "lists in a list by data: the references to them, read, written, moved",
     "trace.python.keyed": "a deque, a set and a dict in Python, captured like users' code",

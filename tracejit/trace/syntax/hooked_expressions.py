@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
 
@@ -25,12 +26,17 @@ from tracejit.trace.syntax.syntax import HOOKS, Stmts, constant, hook, load, pla
 __all__ = ["ExpressionRewriter", "tested", "walrus_targets"]
 
 
+OF_FRAMES = frozenset(("globals", "locals", "vars", "dir"))
+"""The builtins that read names of the frame that calls them."""
+
+
 class ExpressionRewriter(ast.NodeTransformer):
     """Rewrites the expressions of one function, given the scopes that they stand in."""
 
     def __init__(self, file: str, fn: FunctionType) -> None:
         self.file = file
-        self.free = fn.__code__.co_freevars
+        self.free = (*fn.__code__.co_freevars, *OF_FRAMES.intersection(fn.__globals__))
+        """The names that are no builtins, in no scope of the function."""
         self.scopes: list[set[str]] = []
         self.class_names: set[str] = set()
         """The names of the class whose body is rewritten: no function in it sees these."""
@@ -38,6 +44,10 @@ class ExpressionRewriter(ast.NodeTransformer):
         """The names that may be unset where they are read."""
         self.before: Stmts = []
         """The statements that have to stand before the one which is rewritten."""
+        self.in_region = False
+        """Whether the code stands in a branch or loop, which is a function of its own."""
+        self.in_expression = 0
+        """In how many lambdas and comprehensions it stands."""
         self.count = 0
 
     def fresh_name(self, stem: str) -> str:
@@ -47,13 +57,26 @@ class ExpressionRewriter(ast.NodeTransformer):
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:
         node.args.defaults = [self.visit(d) for d in node.args.defaults]
-        self.scopes.append(local_names(node))
-        outer = self.unsure, self.class_names
-        self.unsure, self.class_names = self.unsure - self.scopes[-1], set()
-        node.body = self.visit(node.body)
-        self.unsure, self.class_names = outer
-        self.scopes.pop()
+        node.args.kw_defaults = [d and self.visit(d) for d in node.args.kw_defaults]
+        with self._inside(local_names(node)):
+            node.body = self.visit(node.body)
         return node
+
+    @contextmanager
+    def _inside(self, names: set[str]) -> Iterator[None]:
+        """Rewrite an expression in a scope of its own, which has names."""
+        outer = self.unsure, self.class_names
+        self.unsure, self.class_names = self.unsure - names, set()
+        self.scopes.append(names)
+        self.in_expression += 1
+        yield
+        self.in_expression -= 1
+        self.scopes.pop()
+        self.unsure, self.class_names = outer
+
+    def line_of(self, node: ast.expr | ast.stmt) -> str:
+        """Return the user's file and line of a node."""
+        return line_name(self.file, node.lineno)
 
     def visit_Name(self, node: ast.Name) -> Any:
         if not isinstance(node.ctx, ast.Load) or node.id == HOOKS or node.id.startswith("_tj_"):
@@ -97,7 +120,12 @@ class ExpressionRewriter(ast.NodeTransformer):
                 node.args = [a if isinstance(a, ast.Name) and a.id == "__class__" else self.visit(a)
                              for a in node.args]
                 return node
-            if node.func.id in ("globals", "locals", "vars", "dir") and not node.args:
+            if node.func.id in OF_FRAMES and not node.args:
+                if self.in_region and not self.in_expression and not self.class_names and (
+                        node.func.id != "globals"):
+                    raise Refusal(f"{self.line_of(node)}: {node.func.id}() in a branch, loop or "
+                                  "`try` cannot be captured. Name what it is to read, or call it "
+                                  "before")
                 return place(hook(node.func.id, *([] if node.func.id == "globals" else [
                     ast.Call(load("locals"), [], [])])), node)
         if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and (
@@ -123,9 +151,13 @@ class ExpressionRewriter(ast.NodeTransformer):
         targets = {n.id for w in ast.walk(node) if isinstance(w, ast.NamedExpr)
                    for n in [w.target]}
         if self.class_names & {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}:
-            where = line_name(self.file, node.lineno)
-            raise Refusal(f"{where}: a choice in the body of a class that reads the class's own "
-                          "names cannot be captured. Make it in a method, or before the class")
+            raise Refusal(f"{self.line_of(node)}: a choice in the body of a class that reads the "
+                          "class's own names cannot be captured. Make it in a method, or before "
+                          "the class")
+        if targets and self.in_expression:
+            raise Refusal(f"{self.line_of(node)}: `:=` in `and`, `or`, if-else or a chained "
+                          "comparison, in a lambda or comprehension, cannot be captured. Write a "
+                          "function or the loop out")
         body = self.visit(node)
         if not targets:
             return place(thunk(body), node)
@@ -196,13 +228,9 @@ class ExpressionRewriter(ast.NodeTransformer):
     def _functions_of_target(self, target: ast.expr, names: Sequence[str], parts: list[Any],
                              node: ast.expr) -> list[ast.expr]:
         """Return the functions of an item that give parts of a comprehension."""
-        self.scopes.append(set(names))
-        outer = self.unsure, self.class_names
-        self.unsure, self.class_names = self.unsure.difference(names), set()
-        functions: list[ast.expr] = [
-            place(function_of_target(target, self.visit(part)), node) for part in parts]
-        self.unsure, self.class_names = outer
-        self.scopes.pop()
+        with self._inside(set(names)):
+            functions: list[ast.expr] = [
+                place(function_of_target(target, self.visit(part)), node) for part in parts]
         if isinstance(target, ast.Tuple):
             count = len(target.elts)
             functions = [place(of_items(f, count), node) for f in functions]
@@ -211,18 +239,18 @@ class ExpressionRewriter(ast.NodeTransformer):
     def _plain_comprehension(self, node: Any) -> Any:
         targets = {n.id for g in node.generators for n in ast.walk(g.target)
                    if isinstance(n, ast.Name)}
+        if any(isinstance(n, (ast.Attribute, ast.Subscript))
+               for g in node.generators for n in ast.walk(g.target)):
+            raise Refusal(f"{self.line_of(node)}: a comprehension that binds an item or attribute "
+                          "cannot be captured. Write the loop out")
         first = self.visit(node.generators[0].iter)  # its names are of the scope around
-        self.scopes.append(targets)
-        outer = self.unsure, self.class_names
-        self.unsure, self.class_names = self.unsure - targets, set()
-        for k, g in enumerate(node.generators):
-            g.iter = place(hook("iterate", self.visit(g.iter) if k else first), g.iter)
-            g.ifs = [place(hook("truth", self.visit(test)), test) for test in g.ifs]
-        for field in ("elt", "key", "value"):
-            if hasattr(node, field):
-                setattr(node, field, self.visit(getattr(node, field)))
-        self.unsure, self.class_names = outer
-        self.scopes.pop()
+        with self._inside(targets):
+            for k, g in enumerate(node.generators):
+                g.iter = place(hook("iterate", self.visit(g.iter) if k else first), g.iter)
+                g.ifs = [place(hook("truth", self.visit(test)), test) for test in g.ifs]
+            for field in ("elt", "key", "value"):
+                if hasattr(node, field):
+                    setattr(node, field, self.visit(getattr(node, field)))
         return place(hook("made", node), node)
 
     visit_SetComp = visit_DictComp = _plain_comprehension

@@ -83,11 +83,12 @@ class FunctionRewriter(StatementRewriter):
         node.decorator_list = [self.visit(d) for d in node.decorator_list]
         node.args.defaults = [self.visit(d) for d in node.args.defaults]
         node.args.kw_defaults = [d and self.visit(d) for d in node.args.kw_defaults]
-        outer, self.class_names = self.class_names, set()
+        outer = self.class_names, self.in_region
+        self.class_names, self.in_region = set(), False
         forms = self._forms(node)
         for f in (*forms, node):
             self.function(f)
-        self.class_names = outer
+        self.class_names, self.in_region = outer
         return [*forms, node] if forms else node
 
     def _forms(self, node: ast.FunctionDef, of_class: bool = False) -> list[ast.FunctionDef]:
@@ -141,12 +142,23 @@ class FunctionRewriter(StatementRewriter):
         if isinstance(s, (ast.FunctionDef, ast.ClassDef)):
             self.visit(s)
             return
+        writes = any(isinstance(n, (ast.Attribute, ast.Subscript)) and not isinstance(
+            n.ctx, ast.Load) for n in own_nodes([s]))
+        if writes or (isinstance(s, ast.Match) and any(hasattr(n, "cls") or hasattr(n, "value")
+                      or hasattr(n, "keys") for c in s.cases for n in ast.walk(c.pattern))):
+            raise Refusal(f"{self.line_of(s)}: a write to an item or attribute, or a `match` with "
+                          "values, in the body of a class cannot be captured. Do it before the "
+                          "class, or after it")
         for field, part in ast.iter_fields(s):
             if isinstance(part, ast.expr) and field != "target" and not isinstance(s, ast.Delete):
                 new = self.visit(part)
                 new = place(hook("iterate", new), part) if field == "iter" else new
                 setattr(s, field, place(hook("truth", new), part) if field == "test" else new)
             for inner in part if isinstance(part, list) else ():
+                if isinstance(inner, ast.withitem):
+                    inner.context_expr = hook("managed", self.visit(inner.context_expr))
+                if isinstance(inner, ast.ExceptHandler):
+                    inner.type = inner.type and self.visit(inner.type)
                 for n in getattr(inner, "body", ()) if not isinstance(inner, ast.stmt) else [inner]:
                     self._in_class(n)
 
@@ -171,5 +183,6 @@ def _needs_class(node: ast.FunctionDef) -> bool:
 REFUSED_SYNTAX: tuple[tuple[Any, str, str], ...] = (
     ((ast.Await, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef), "async code",
      "Call the compiled function from async code instead."),
+    ((ast.TryStar,), "`except*`", "Catch the errors with `except`."),
     ((ast.Global,), "assigning to a global", "Return the new value and assign it outside."),
 )

@@ -71,7 +71,9 @@ class StatementRewriter(ExpressionRewriter):
         stored = sorted(stored_names(body) & self.assignable)
         nonlocal_: Stmts = [ast.Nonlocal(stored)] if stored else []
         args = ast.arguments([], [ast.arg(p) for p in params], None, [], [], None, [])
+        outer, self.in_region = self.in_region, True
         inner = self.block(body) or [ast.Pass()]
+        self.in_region = outer
         return place(ast.FunctionDef(name, args, nonlocal_ + inner, []), like)
 
     def _names(self, s: ast.stmt) -> ast.expr:
@@ -128,9 +130,15 @@ class StatementRewriter(ExpressionRewriter):
                          ast.Load())
 
     def _with(self, s: ast.With) -> ast.stmt:
-        items = [ast.withitem(hook("managed", self.visit(item.context_expr)), item.optional_vars)
-                 for item in s.items]
-        return ast.With(items, self.block(s.body))
+        item, *more = s.items
+        body = [place(ast.With(more, s.body), s)] if more else s.body
+        target = item.optional_vars
+        manager = hook("managed", self.visit(item.context_expr))
+        if target is not None and not isinstance(target, ast.Name):
+            name = self.fresh_name("entered")
+            body = [place(ast.Assign([target], load(name)), s), *body]
+            target = ast.Name(name, ast.Store())
+        return ast.With([ast.withitem(manager, target)], self.block(body))
 
     def _try(self, s: ast.Try) -> Stmts | ast.stmt:
         if not s.handlers or _looks_at_frame(s):
@@ -187,11 +195,10 @@ class StatementRewriter(ExpressionRewriter):
     def _guard_pattern(self, pattern: ast.pattern) -> None:
         """Read the names of a pattern before the `match`, which reads them by itself."""
         for n in ast.walk(pattern):
-            read = n.value if isinstance(n, ast.MatchValue) else (
-                n.cls if isinstance(n, ast.MatchClass) else None)
-            if read is not None and not isinstance(read, ast.Constant):
-                self.before.append(place(ast.Expr(hook("matched", self.visit(
-                    copy.deepcopy(read)))), read))
+            read = [n.value] if isinstance(n, ast.MatchValue) else (
+                [n.cls] if isinstance(n, ast.MatchClass) else getattr(n, "keys", []))
+            self.before += [place(ast.Expr(hook("matched", self.visit(copy.deepcopy(e)))), e)
+                            for e in read if not isinstance(e, ast.Constant)]
 
     def _assert(self, s: ast.Assert) -> ast.stmt:
         message = thunk(self.visit(s.msg)) if s.msg is not None else constant(None)
@@ -243,7 +250,9 @@ class StatementRewriter(ExpressionRewriter):
     def _delete(self, s: ast.Delete) -> Stmts:
         result: Stmts = []
         for t in s.targets:
-            if isinstance(t, ast.Subscript):
+            if isinstance(t, (ast.Tuple, ast.List)):
+                result += self._delete(ast.Delete(t.elts))
+            elif isinstance(t, ast.Subscript):
                 result.append(ast.Expr(hook("delitem", self.visit(t.value), self.key_of(t.slice))))
             elif isinstance(t, ast.Attribute):
                 result.append(ast.Expr(hook("delattr", self.visit(t.value), constant(t.attr))))
