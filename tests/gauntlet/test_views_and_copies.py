@@ -221,3 +221,29 @@ def test_a_part_of_complex_numbers_that_are_written_to_is_refused_or_right() -> 
 
 
 PART: Any = np.real
+
+STRIDED = ["x.T[::2]", "x.T", "x[:, ::2]", "x[::-1]", "x.T[1:]", "x.T[:, :1]", "x[:, 1:]",
+           "x.T[::-1]", "x * 1.0", "np.asfortranarray(x)[1:]", "np.asfortranarray(x)[:, 1:]",
+           "np.broadcast_arrays(x, x)[0]", "np.broadcast_to(x, (2, 3))"]
+"""Arrays that lie in C order, in Fortran's, or with gaps."""
+
+ORDERED = [*(f"{{}}.copy('{order}')" for order in "ACFK"), "{}.astype(float, order='A')",
+           "np.copy({}, order='A')", "np.array({}, order='A')", "np.zeros_like({}, order='A')",
+           "np.full_like({}, 2.0, order='A')", "np.einsum('ij,kj->ik', {}, {})",
+           "np.einsum('ij,jk->ki', {}, {}.T)", "np.einsum('ji,jk->ik', {}, {})",
+           "np.einsum('ij->ji', {})", "np.einsum('ij,j->ij', {}, {}[0])"]
+"""Functions that copy in the order that is asked for, or that NumPy's iterator has."""
+
+
+@pytest.mark.parametrize("source", STRIDED)
+def test_the_order_of_a_result_decides_what_is_flattened_as_a_view(source: str) -> None:
+    right = 0
+    for ordered, flat in itertools.product(ORDERED, ("r.reshape(-1)", "r.ravel()",
+                                                     "r.T.reshape(-1)")):
+        result = ordered.replace("{}", "y")
+        f = program(source, result, f"w = {flat}; w[0] = 77.0", "np.sum(r)")
+        with tracejit.config(disable_jit=True):
+            found = outcome(tracejit.jit(f))
+        assert found in ("refused", outcome(f)), (result, flat)
+        right += found != "refused"
+    assert right > len(ORDERED)

@@ -156,7 +156,8 @@ class _Like:
         rows = tuple(range(len(order)))
         if self.order == "A" and order not in (rows, rows[::-1]):
             raise Unknown  # it may lie column by column, if some sizes are 1
-        if self.order == "A" and found.has_gaps:
+        if self.order == "A" and order != rows and (
+                found.has_gaps or not _is_dense(found.axes[::-1])):
             order = rows
         return Layout(_dense(shape, order).axes, found.inputs)
 
@@ -402,16 +403,19 @@ def _row_major(sizes: Sequence[Dim], last: Dim = 1) -> list[Dim]:
 def is_contiguous(x: Any, asked: set[int]) -> bool | None:
     try:
         found = layout_of(x, asked)
-        if found.has_gaps:
-            return False
-        axes = [(_size(a.size), a.stride) for a in found.axes if _size(a.size) != 1]
-        if [s for _, s in axes] == _row_major([d for d, _ in axes]):
-            return True
-        axes = [(d, s) for d, s in axes if not _equal(d, 1)]
-        return all(_equal(_known(s), t) for (_, s), t in zip(
-            axes, _row_major([d for d, _ in axes]), strict=True))
+        return not found.has_gaps and _is_dense(found.axes)
     except Unknown:
         return None
+
+
+def _is_dense(found: Sequence[Axis]) -> bool:
+    """Return whether axes lie side by side, the last one fastest."""
+    axes = [(_size(a.size), a.stride) for a in found if _size(a.size) != 1]
+    if [s for _, s in axes] == _row_major([d for d, _ in axes]):
+        return True
+    axes = [(d, s) for d, s in axes if not _equal(d, 1)]
+    return all(_equal(_known(s), t) for (_, s), t in zip(
+        axes, _row_major([d for d, _ in axes]), strict=True))
 
 
 def _known(stride: Dim | None) -> Dim:
