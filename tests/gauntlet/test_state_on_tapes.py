@@ -228,3 +228,62 @@ def test_a_pullback_of_a_variable_is_of_its_value_at_the_call() -> None:
     _, pullback = tracejit.vjp(lambda x: np.sum(x * x * v), X)
     v.assign(np.zeros(3))
     np.testing.assert_allclose(pullback(1.0)[0], 2 * X * X)
+
+
+# --- tape values and variables ------------------------------------------------------------------
+
+
+def test_tape_values_under_two_names_are_told_apart() -> None:
+    v, w = tracejit.constant(2.0), tracejit.constant(5.0)
+    held = {"a": v, "b": v}
+    f = tracejit.jit(lambda x: x * held["a"] + 10.0 * held["b"])
+    for a, b in itertools.product((v, w), repeat=2):
+        held["a"], held["b"] = a, b
+        with tracejit.GradientTape(persistent=True) as tape:
+            tape.watch([v, w])
+            y = f(3.0)
+        assert float(y) == 3.0 * float(a) + 10.0 * float(b)
+        for source in (v, w):
+            expected = 3.0 * (a is source) + 10.0 * (b is source)
+            assert float(tape.gradient(y, source) or 0.0) == expected
+
+
+def _assigned(v: Any, x: Any, times: int, after: Callable[[Any], Any]) -> Any:
+    with tracejit.GradientTape() as tape:
+        z = v * v
+        for _ in range(times):
+            v.assign_add(v * x)
+        z = z + after(v)
+    return tape.gradient(z, v)
+
+
+@pytest.mark.parametrize("times", [1, 3, 20])
+def test_a_tape_within_a_capture_refuses_to_go_through_an_assignment(times: int) -> None:
+    v = tracejit.Variable(1.0)
+    with pytest.raises(tracejit.Refusal, match="gradients end where a variable is assigned"):
+        tracejit.jit(lambda x: _assigned(v, x, times, lambda v: v * v))(2.0)
+
+
+def test_a_tape_within_a_capture_is_that_outside_where_nothing_goes_through() -> None:
+    def given(v: Any, x: Any) -> Any:
+        with tracejit.GradientTape() as tape:
+            z = v * v * x
+            v.assign(x)
+            z = z + v * v * v
+        return tape.gradient(z, v)
+
+    def moving(v: Any, x: Any) -> Any:
+        with tracejit.GradientTape() as tape:
+            z = v * v * x
+            MEAN.assign(MEAN * 0.9 + z * 0.1)
+        return tape.gradient(z, v)
+
+    for fn in (given, moving, lambda v, x: _assigned(v, x, 1, lambda v: 0.0)):
+        found = []
+        for wrap in (lambda f: f, tracejit.jit):
+            v = tracejit.Variable(1.5)
+            found.append(float(wrap(lambda x, v=v, fn=fn: fn(v, x))(2.0)))
+        assert found[0] == found[1]
+
+
+MEAN = tracejit.Variable(0.5, trainable=False)

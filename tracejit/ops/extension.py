@@ -14,11 +14,13 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from tracejit.ir.core import Block, Op, Params, Value
+from tracejit.ir.core import Atom, Block, Eqn, Op, Params, Value
 from tracejit.ir.lowering import Inline, Native
 from tracejit.ir.optable import OPS, find_op
-from tracejit.ir.types import Aval, is_differentiable
+from tracejit.ir.types import Aval
+from tracejit.ir.walk import free_values
 from tracejit.ops.kinds import structural, yielded_types
+from tracejit.ops.reading import reads_past
 from tracejit.trace.ground.context import current, is_tracing, refuse
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.eager import holds_recorded, record_whole, watches
@@ -80,6 +82,9 @@ class RegisteredOp:
             outputs = [atom_of(lift(y)) for y in _listed(self._checked(result))]
             current().memory.refuse_lost_writes(given, f"register_op({self.op.name!r})")
             region = scope.close(outputs)
+        if not self.op.marked and reads_past(inputs, free_values(region), ()):
+            raise refuse(f"the function of op {self.op.name!r} reads a traced value from outside: "
+                         "that would get no gradient", "Pass it as an argument")
         made = builder.emit(self.op, atoms, attributes, [region])
         results = tuple(map(tracer_of, made))
         return results[0] if self.num_outputs == 1 else results
@@ -246,15 +251,17 @@ class CustomGradient:
                 return record_whole(self, args, kwargs)
             return _split(self.fn(*args, **kwargs), self.fn)[0]
         operands = [x for x in args if _is_operand(x)]
-        self._refuse_closure(operands)
         reads = _Reads()
+        first = len(current().builder.scope.eqns)
         before = {x.cell: x.cell.value for x in operands if isinstance(x, Tracer)}
         with reads:
             result, grad_fn = _split(call_function(self.fn, args, kwargs), self.fn)
         current().memory.refuse_changes(before, "custom_gradient")
         states = reads.states()
         ys = [lift(y) for y in _listed(result)]
-        atoms = [*(atom_of(y) for y in ys), *(atom_of(lift(x)) for x in (*operands, *states))]
+        given = [atom_of(lift(x)) for x in (*operands, *states)]
+        atoms = [*map(atom_of, ys), *given]
+        self._refuse_reads(given, atoms[:len(ys)], current().builder.scope.eqns[first:])
         inputs = tuple(Value(a.aval) for a in atoms[:len(ys)])
         takes = self._takes_variables(grad_fn, states)
         keywords: dict[str, object] = {"variables": states} if takes else {}
@@ -309,15 +316,12 @@ class CustomGradient:
             found.append(atom)
         return found
 
-    def _refuse_closure(self, operands: Sequence[object]) -> None:
+    def _refuse_reads(self, given: Sequence[Atom], ys: Sequence[Atom], made: Sequence[Eqn]) -> None:
         """Refuse a function that reads traced data which is not among its arguments."""
-        for cell in getattr(self.fn, "__closure__", None) or ():
-            x = cell.cell_contents
-            if isinstance(x, Tracer) and is_differentiable(x.dtype) and not any(
-                    x is given for given in operands):
-                name = getattr(self.fn, "__name__", "a function")
-                raise refuse(f"{name}, which has a gradient of its own, reads a traced value from "
-                             "outside: that would get no gradient", "Pass it as an argument")
+        if reads_past(given, ys, made):
+            name = getattr(self.fn, "__name__", "a function")
+            raise refuse(f"{name}, which has a gradient of its own, reads a traced value from "
+                         "outside: that would get no gradient", "Pass it as an argument")
 
 
 class _Reads:
@@ -336,6 +340,9 @@ class _Reads:
         """Note a variable."""
         if state.trainable:
             self.found.setdefault(id(state.cell), state)
+
+    def note_assigned(self, state: object, value: object) -> None:
+        """Do nothing: only reads count."""
 
     def states(self) -> list[Any]:
         """Return the stand-ins of the variables, each once."""

@@ -15,7 +15,7 @@ from tracejit.ir.core import Eqn, Value
 from tracejit.ir.types import is_differentiable
 from tracejit.ops.cotangents import Cotangent, zeros
 from tracejit.tape.given import match
-from tracejit.trace.ground.context import current
+from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.values.eager import Recorded
 from tracejit.trace.values.equations import cast
 from tracejit.trace.values.identities import rename, require_names
@@ -39,6 +39,8 @@ class CapturedTape:
         self.recorded: set[Value] = set()
         self.before: set[Value] = set()
         self.states: dict[int, tuple[StateTracer, dict[Value, None]]] = {}
+        self.assigned: set[int] = set()
+        """The cells of variables that were given what is followed, by their ids."""
 
     # --- recording ------------------------------------------------------------------------------
 
@@ -71,8 +73,20 @@ class CapturedTape:
 
     def note_state(self, state: StateTracer, value: Value) -> None:
         """Follow a variable that is read."""
+        if id(state.cell) in self.assigned:
+            raise refuse(f"reading the variable {state.name!r}, which was given a value that a "
+                         "tape follows while it records: outside, gradients end where a variable "
+                         "is assigned to", "Give that value a name and compute with it, or assign "
+                         "it after the tape's block")
         if (self.watch_accessed and state.trainable) or id(state.cell) in self.states:
             self._follow(state, value)
+
+    def note_assigned(self, state: StateTracer, value: Value) -> None:
+        """Note whether a variable is given a value that is followed."""
+        self.mark()
+        self.assigned.discard(id(state.cell))
+        if value in self._active()[0]:
+            self.assigned.add(id(state.cell))
 
     def _follow(self, state: StateTracer, value: Value) -> None:
         if is_differentiable(value.aval.dtype):

@@ -127,6 +127,8 @@ class Captures(Outside):
         self.namespaces: dict[int, tuple[Any, Path | None]] = {}
         """Modules' dicts that captured code has hold of, by their ids."""
         self.functions: dict[int, Path] = {}
+        self.stands: set[Value] = set()
+        """The arguments that stand for state."""
         self.made: dict[int, tuple[Any, Any, Path]] = {}
         """The containers that can change, with their copies and paths, by the containers' ids."""
         self.given: dict[int, tuple[Any, int]] = {}
@@ -167,6 +169,8 @@ class Captures(Outside):
         if isinstance(content, Recorded):
             if isinstance(content, State):  # another one may be assigned to elsewhere
                 self.guards.append(Guarded(path, content))
+            elif id(content) in self.recorded:  # one tape value under two names
+                self.guards.append(Guarded(path, Same(self.recorded[id(content)][2])))
             return self.recorded_value(content, path)
         if isinstance(content, np.ndarray) and content.dtype.kind in "biufc":
             return self._array(path, content)
@@ -268,6 +272,8 @@ class Captures(Outside):
             self.stand_in(content, state, path, None)
             return
         self.contents[path.key] = state
+        if isinstance(state, Tracer):
+            self.stands.add(state.value)
         if isinstance(content, np.ndarray) and isinstance(state, Tracer):
             state.cell.is_array = True
             state.cell.constant = _OUTSIDE

@@ -20,7 +20,7 @@ from tracejit.trace.ground.restarts import NeedNames
 from tracejit.trace.ground.upward import above
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["named", "naming", "rename", "require_names"]
+__all__ = ["apart", "named", "naming", "rename", "require_names"]
 
 
 def require_names() -> None:
@@ -67,6 +67,16 @@ def rename(x: Tracer) -> bool:
         return True
     _put(x.cell, value, own)
     return True
+
+
+def apart(value: Value) -> Value:
+    """Return a value as one of its own: what a variable is given, beside what it was before."""
+    trace = current()
+    if not trace.names:
+        return value
+    (own,) = trace.builder.emit(find_op("named"), [value])
+    trace.unnamed[own] = trace.unnamed.get(value, value)
+    return own
 
 
 def _put(cell: Cell, value: Value, own: Value) -> None:

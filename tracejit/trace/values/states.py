@@ -18,6 +18,7 @@ from tracejit.trace.values.equations import (
     emit_value,
     lift,
 )
+from tracejit.trace.values.identities import apart
 from tracejit.trace.values.indexing import write_cell
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
@@ -74,7 +75,10 @@ class StateTracer(Tracer, Changing):
                              f"has shape {self.shape}")
         atom = atom_of(tracer)
         value = atom if isinstance(atom, Value) else emit_value("full", [atom], {"shape": ()})
+        value = apart(value)
         write_cell(self, lambda base, at: value, None)
+        for watcher in current().watchers:
+            watcher.note_assigned(self, value)
         return self
 
     def assign_add(self, delta: object) -> StateTracer:
