@@ -223,7 +223,7 @@ class Function(Displayed, Generic[P, R]):
                     return candidate
             return self._add(Request(self, specs, structure, leaves))
 
-    def chosen(self, structure: Structure, leaves: Sequence[object]) -> Specialisation | None:
+    def _chosen(self, structure: Structure, leaves: Sequence[object]) -> Specialisation | None:
         """Return the specialisation that a call was carried out by; None where none was kept."""
         if any(isinstance(x, Recorded) for x in leaves):
             return None

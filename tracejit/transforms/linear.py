@@ -217,7 +217,7 @@ class _StateAsCalled:
     """
 
     def __init__(self, forward: Function, structure: Structure, leaves: Sequence[object]) -> None:
-        self.chosen = None if watches() else forward.chosen(structure, leaves)
+        self.chosen = None if watches() else forward._chosen(structure, leaves)
         found = [] if self.chosen is None else [
             (s.path.key, s.read()) for s in self.chosen.interface.sources if isinstance(s, Leaf)]
         self.keys = tuple([key for key, _ in found])
