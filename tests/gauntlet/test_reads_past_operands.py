@@ -117,12 +117,3 @@ def test_what_is_no_argument_is_read(reader: str, make: Callable[..., Any]) -> N
     np.testing.assert_allclose(tracejit.value_and_grad(f)(X)[0], np.sum(
         inner(X * 3.0) + 27.0 * X * X))
     np.testing.assert_allclose(tracejit.grad(f)(X), 6.0 + 54.0 * X)
-
-
-def test_what_lets_no_gradient_through_is_read() -> None:
-    def f(w: Any) -> Any:
-        p = [tracejit.stop_gradient(w * 2.0)]
-        own = tracejit.custom_gradient(lambda x: (x * p[0], lambda u: u * p[0]))
-        return np.sum(own(X * w))
-
-    np.testing.assert_allclose(tracejit.grad(f)(2.0), 4.0 * X.sum())

@@ -17,7 +17,7 @@ import numpy as np
 from tracejit.ir.core import Atom, Block, Eqn, Op, Params, Value
 from tracejit.ir.lowering import Inline, Native
 from tracejit.ir.optable import OPS, find_op
-from tracejit.ir.types import Aval
+from tracejit.ir.types import Aval, is_differentiable
 from tracejit.ir.walk import free_values
 from tracejit.ops.kinds import structural, yielded_types
 from tracejit.ops.reading import reads_past
@@ -318,7 +318,10 @@ class CustomGradient:
 
     def _refuse_reads(self, given: Sequence[Atom], ys: Sequence[Atom], made: Sequence[Eqn]) -> None:
         """Refuse a function that reads traced data which is not among its arguments."""
-        if reads_past(given, ys, made):
+        cells = [cell.cell_contents for cell in getattr(self.fn, "__closure__", None) or ()]
+        held = [x for x in cells if isinstance(x, Tracer) and is_differentiable(x.dtype)]
+        around = any(atom_of(x) not in given for x in held)  # made of an argument, perhaps
+        if around or reads_past(given, ys, made):
             name = getattr(self.fn, "__name__", "a function")
             raise refuse(f"{name}, which has a gradient of its own, reads a traced value from "
                          "outside: that would get no gradient", "Pass it as an argument")
