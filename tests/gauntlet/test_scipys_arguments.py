@@ -178,3 +178,9 @@ def test_a_filter_that_changes_nothing_gives_a_copy(name: str) -> None:
         return after - before
 
     _assert_as_scipy(program, np.arange(6.0).reshape(2, 3))
+
+
+@pytest.mark.parametrize("method", ["auto", "direct", "fft", "fast", None])
+@pytest.mark.parametrize("name", ["convolve", "correlate"])
+def test_methods_of_convolutions_are_scipys(name: str, method: Any) -> None:
+    _assert_as_scipy(lambda x: getattr(ss, name)(x, np.arange(3.0), method=method), np.arange(5.0))

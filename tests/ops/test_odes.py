@@ -97,3 +97,21 @@ def test_what_is_not_captured_is_refused(options: dict[str, Any], words: str) ->
 def test_rules_are_scipys(f: Any, args: Any) -> None:
     with tracejit.config(disable_jit=True):
         check_case(f, args)
+
+
+@pytest.mark.parametrize("options", [{}, {"first_step": 0.1}, {"t_eval": np.linspace(0.0, 2.0, 5)},
+                                     {"method": "RK23"}, {"max_step": 0.3}])
+def test_the_slope_is_called_as_often_as_by_scipy(options: dict[str, Any]) -> None:
+    def program(y: Any) -> Any:
+        seen = [0.0]
+
+        def slope(t: Any, y: Any) -> Any:
+            seen[0] = seen[0] + 1.0
+            return -y + 0.01 * seen[0]
+
+        found = integrate.solve_ivp(slope, (0.0, 2.0), y, **options)
+        return found.y[:, -1] + seen[0]
+
+    y = np.array([1.0, 2.5])
+    with tracejit.config(disable_jit=True):
+        np.testing.assert_allclose(tracejit.jit(program)(y), program(y), rtol=1e-12)

@@ -91,6 +91,8 @@ def _by_fourier(a: Tracer, b: Tracer) -> Any:
 def convolve(in1: object, in2: object, mode: str = "full", method: str = "auto") -> Any:
     """Return a convolution."""
     a, b = _operands(in1, in2)
+    if method not in ("auto", "direct", "fft"):
+        raise ValueError("Acceptable method flags are 'auto', 'direct', or 'fft'.")
     return _cut(_by_fourier(a, b) if method == "fft" else _full(a, b), a, b, mode)
 
 
@@ -227,12 +229,10 @@ def gaussian_filter1d(input: object, sigma: object, axis: int = -1, order: int =
                       truncate: float = 4.0, *, radius: int | None = None) -> Any:
     """Return an array smoothed along an axis."""
     width: Any = _constant(sigma, "gaussian_filter1d") if radius is None else sigma
-    if isinstance(width, float) and width == 0.0:
-        raise ZeroDivisionError("float division by zero")
     if output is not None:
         raise refuse("scipy.ndimage.gaussian_filter1d with output= cannot be captured",
                      "Leave it out")
-    half = int(truncate * width + 0.5) if radius is None else int(radius)
+    half = int(truncate * width + 0.5 + 0.0 / width) if radius is None else int(radius)
     places = np.arange(-half, half + 1)
     w = np.exp(-0.5 * (places / width) ** 2)
     w = w / w.sum() * _hermite(int(order), width, places)

@@ -72,8 +72,9 @@ def solve_ivp(fun: Callable[..., object], t_span: tuple[float, float], y0: objec
     share: Any = np.maximum(cast(as_tracer(rtol), np.float64), 100.0 * np.finfo(float).eps)
     least, most = (cast(as_tracer(x), np.float64) for x in (atol, max_step))
     require(np.all(least >= 0.0), ValueError, "`atol` must be positive.")
-    size = _first(fun, pair, start, end, y, first_step, most, share, least, given)
-    common = (fun, pair, start, end, y, size, most, share, least, given)
+    f = call_function(slope_of, (fun, start, y, given), {})
+    size = _first(fun, pair, start, end, y, f, first_step, most, share, least, given)
+    common = (fun, pair, start, end, y, f, size, most, share, least, given)
     if t_eval is None:
         times, found = call_function(integrated, common, {})
         return Solution(times, found.T)
@@ -86,14 +87,13 @@ def solve_ivp(fun: Callable[..., object], t_span: tuple[float, float], y0: objec
 
 
 def _first(fun: Callable[..., object], pair: Pair, start: object, end: object, y: object,
-           given: object, most: object, rtol: object, atol: object,
+           f: object, given: object, most: object, rtol: object, atol: object,
            args: tuple[object, ...]) -> Any:
     """Return the size of the first step."""
     if given is not None:
         size = cast(as_tracer(given), np.float64)
         require(size > 0.0, ValueError, "`first_step` must be positive.")
         return stop_gradient(size)
-    f = call_function(slope_of, (fun, start, y, args), {})
     return stop_gradient(call_function(first_step, (
         fun, start, end, y, f, most, pair.order, rtol, atol, args), {}))
 

@@ -114,12 +114,11 @@ def advance(fun: Slope, pair: Pair, t: float, end: float, y: np.ndarray, f: np.n
     return later, k, size
 
 
-def integrated(fun: Slope, pair: Pair, t: float, end: float, y: np.ndarray, size: float,
-               most: float, rtol: float, atol: np.ndarray,
+def integrated(fun: Slope, pair: Pair, t: float, end: float, y: np.ndarray, f: np.ndarray,
+               size: float, most: float, rtol: float, atol: np.ndarray,
                args: tuple[object, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Return the times of all steps, and the solution at each: times times components."""
     times, found = [t], [y]
-    f = slope_of(fun, t, y, args)
     while t != end:
         later, k, size = advance(fun, pair, t, end, y, f, size, most, rtol, atol, args)
         y = y + (later - t) * (pair.b @ k[:-1])
@@ -129,13 +128,12 @@ def integrated(fun: Slope, pair: Pair, t: float, end: float, y: np.ndarray, size
     return np.array(times), np.array(found)
 
 
-def sampled(fun: Slope, pair: Pair, t: float, end: float, y: np.ndarray, size: float, most: float,
-            rtol: float, atol: np.ndarray, args: tuple[object, ...],
+def sampled(fun: Slope, pair: Pair, t: float, end: float, y: np.ndarray, f: np.ndarray, size: float,
+            most: float, rtol: float, atol: np.ndarray, args: tuple[object, ...],
             at: np.ndarray) -> np.ndarray:
     """Return the solution at times: times times components."""
     found = np.zeros((len(at), y.size))
     sign = 1.0 if end >= t else -1.0
-    f = slope_of(fun, t, y, args)
     place = 0
     while place < len(at) and at[place] == t:
         found[place] = y
