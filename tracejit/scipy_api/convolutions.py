@@ -47,7 +47,7 @@ def _cut(full: object, a: Tracer, b: Tracer, mode: str, turned: bool = False) ->
 
 def _is_shorter(a: Tracer, b: Tracer) -> bool:
     """Return whether an array is the one of two that slides along the other."""
-    pairs = list(zip(a.dims, b.dims, strict=True))
+    pairs = [*zip(a.dims, b.dims, strict=True)]
     if not any(is_longer(e, d) for d, e in pairs):
         return False
     if any(is_longer(d, e) for d, e in pairs):
@@ -79,9 +79,8 @@ def _by_fourier(a: Tracer, b: Tracer) -> Any:
     sizes = tuple(n + m - 1 for n, m in zip(a.shape, b.shape, strict=True))
     dtype = np.result_type(a.dtype, b.dtype, np.float32)
     axes = tuple(range(len(sizes)))
-    found: Any
     if dtype.kind == "c":
-        found = np.fft.ifftn(np.fft.fftn(a, sizes, axes) * np.fft.fftn(b, sizes, axes), sizes, axes)
+        found: Any = np.fft.ifftn(np.fft.fftn(a, sizes, axes) * np.fft.fftn(b, sizes, axes), sizes, axes)
     else:
         found = np.fft.irfftn(np.fft.rfftn(a, sizes, axes) * np.fft.rfftn(b, sizes, axes),
                               sizes, axes)
@@ -91,7 +90,7 @@ def _by_fourier(a: Tracer, b: Tracer) -> Any:
 def convolve(in1: object, in2: object, mode: str = "full", method: str = "auto") -> Any:
     """Return a convolution."""
     a, b = _operands(in1, in2)
-    if method not in ("auto", "direct", "fft"):
+    if method not in {"auto", "direct", "fft"}:
         raise ValueError("Acceptable method flags are 'auto', 'direct', or 'fft'.")
     return _cut(_by_fourier(a, b) if method == "fft" else _full(a, b), a, b, mode)
 
@@ -208,8 +207,8 @@ def _one_axis(turned: bool) -> Callable[..., Any]:
         w: Any = as_tracer(weights) if turned else np.conj(as_tracer(weights))
         n = known_length(weights, "the number of weights of a filter")
         before = n // 2 if not turned else n - 1 - n // 2
-        return correlated(as_tracer(input), w[::-1] if turned else w, axis, mode, cval, before,
-                          n - 1 - before)
+        w = w[::-1] if turned else w
+        return correlated(as_tracer(input), w, axis, mode, cval, before, n - 1 - before)
 
     return capture
 
@@ -232,7 +231,8 @@ def gaussian_filter1d(input: object, sigma: object, axis: int = -1, order: int =
     if output is not None:
         raise refuse("scipy.ndimage.gaussian_filter1d with output= cannot be captured",
                      "Leave it out")
-    half = int(truncate * width + 0.5 + 0.0 / width) if radius is None else int(radius)
+    raises = 0.0 / width if radius is None else 0.0  # for a width of 0, as SciPy does
+    half = int(truncate * width + 0.5 + raises) if radius is None else int(radius)
     places = np.arange(-half, half + 1)
     w = np.exp(-0.5 * (places / width) ** 2)
     w = w / w.sum() * _hermite(int(order), width, places)
