@@ -80,7 +80,8 @@ def _by_fourier(a: Tracer, b: Tracer) -> Any:
     dtype = np.result_type(a.dtype, b.dtype, np.float32)
     axes = tuple(range(len(sizes)))
     if dtype.kind == "c":
-        found: Any = np.fft.ifftn(np.fft.fftn(a, sizes, axes) * np.fft.fftn(b, sizes, axes), sizes, axes)
+        spectrum = np.fft.fftn(a, sizes, axes) * np.fft.fftn(b, sizes, axes)
+        found: Any = np.fft.ifftn(spectrum, sizes, axes)
     else:
         found = np.fft.irfftn(np.fft.rfftn(a, sizes, axes) * np.fft.rfftn(b, sizes, axes),
                               sizes, axes)
@@ -231,9 +232,8 @@ def gaussian_filter1d(input: object, sigma: object, axis: int = -1, order: int =
     if output is not None:
         raise refuse("scipy.ndimage.gaussian_filter1d with output= cannot be captured",
                      "Leave it out")
-    raises = 0.0 / width if radius is None else 0.0  # for a width of 0, as SciPy does
-    half = int(truncate * width + 0.5 + raises) if radius is None else int(radius)
-    places = np.arange(-half, half + 1)
+    half = int(truncate * width + 0.5) if radius is None else int(radius)
+    places = np.arange(-half, half + 1) + (0.0 / width if radius is None else 0)  # raises for 0
     w = np.exp(-0.5 * (places / width) ** 2)
     w = w / w.sum() * _hermite(int(order), width, places)
     return correlated(as_tracer(input), as_tracer(w[::-1]), axis, mode, cval, half, half)
