@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import io
 import json
+import operator
 import pathlib
 import pprint
 import re
@@ -50,7 +51,12 @@ TEXTS: dict[str, Callable[[Any], Any]] = {
 READERS: dict[str, Callable[[str], Any]] = {
     "returned": lambda t: t, "in a list": lambda t: [t, 1.0], "len": lambda t: len(t),
     "hash": lambda t: {t: 1.0}, "first": lambda t: ord(t[0]), "is": lambda t: t == "3",
-    "in": lambda t: "3" in t, "sub": lambda t: re.sub("[a-z]", "", t),
+    "in": lambda t: "3" in t, "within": lambda t: t in "0123456789",
+    "not within": lambda t: t not in "0123456789", "within itself": lambda t: t in f"a{t}",
+    "contains": lambda t: operator.contains("0123456789", t),
+    "within one of": lambda t: any(t in u for u in ("12", "34")), "count": lambda t:
+    "3131".count(t), "replace": lambda t: "3131".replace(t, ""), "split": lambda t:
+    len("3131".split(t)), "sub": lambda t: re.sub("[a-z]", "", t),
     "match": lambda t: re.match("[0-9]", t) is None, "path": lambda t: pathlib.Path(t).name,
     "bytes": lambda t: len(bytes(t, "utf8")), "max": lambda t: max(t, "4"),
     "counter": lambda t: collections.Counter(t)["3"]}

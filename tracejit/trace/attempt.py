@@ -162,7 +162,10 @@ class CaptureAttempt:
             if self.writes_back:
                 trace.captured.passed = {id(x): x for x in containers((args, *kwargs.values()))
                                         if isinstance(x, (list, dict))}
-            leaves, structure = self._results(fn, args, kwargs)
+            try:
+                leaves, structure = self._results(fn, args, kwargs)
+            finally:  # also where the capture begins again, and would read the new state
+                trace.captured.refuse_changed(self.fn)
             outputs, constants, weak = self._outputs(leaves)
             self._settle_memory(outputs)
             written = self._written(tracers, outputs, weak) if self.writes_back else []

@@ -38,6 +38,7 @@ from tracejit.trace.state.changes import (
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.text import settle
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["are_equal_items", "compare", "contains"]
@@ -148,6 +149,8 @@ def _chosen(test: Any, a: Any, b: Any) -> Any:
 def contains(container: Any, item: object) -> Any:
     """Return `item in container`."""
     refuse_identity(item)
+    if isinstance(container, str):  # it looks at the letters of the other text
+        settle(item)
     if has_runs(container):
         return list_functions.contains(container, item)
     note_use(container)

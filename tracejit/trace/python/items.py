@@ -6,6 +6,7 @@ import operator
 import os
 import sys
 from collections import Counter, defaultdict
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,8 @@ def _item_of_pythons(container: Any, key: Any) -> Any:
     if home_of_class(type(container)) in ("builtins", "collections", "numpy"):
         if type(container) in _QUIET:
             content = container[key]
+        elif is_new and makes is not None and not isinstance(makes, (type, FunctionType)):
+            content = container[key] = call_watched(makes, (), {}, "default_factory()", makes)
         else:
             with watched():
                 content = container[key]

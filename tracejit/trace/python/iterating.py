@@ -14,8 +14,9 @@ from tracejit.trace.python import list_functions
 from tracejit.trace.python.calls_with_containers import items_in
 from tracejit.trace.python.special_methods import is_generator, is_plain, special_method
 from tracejit.trace.regions.choosing import told_from_none
-from tracejit.trace.state.changes import advance, is_iterator, read_unseen
+from tracejit.trace.state.changes import advance, call_watched, is_iterator, read_unseen
 from tracejit.trace.state.key_orders import refuse_order
+from tracejit.trace.state.reachable import calls_functions
 from tracejit.trace.state.yielding import UsersGenerator
 
 __all__ = ["begun", "iterate", "mapping_of"]
@@ -52,8 +53,17 @@ def iterate(x: Any) -> Iterator[Any]:
     iterator: Iterator[Any] = iter(x) if method is None else iter(method(x))
     if is_iterator(iterator) and iterator is x:
         advance(iterator)
+    if current().frames and calls_functions(iterator):
+        return _watched_items(iterator)
     following = special_method(iterator, "__next__")
     return iterator if following is None else _items_of_users(iterator, following)
+
+
+def _watched_items(iterator: Iterator[object]) -> Iterator[Any]:
+    """Yield the items of an iterator whose functions may change what they hold."""
+    end = object()
+    while (item := call_watched(next, (iterator, end), {}, "next()")) is not end:
+        yield item
 
 
 def mapping_of(x: object) -> Any:

@@ -35,6 +35,7 @@ from tracejit.trace.state.outside import Outside
 from tracejit.trace.state.paths import Given, Holder, Leaf, Path, attributes_of
 from tracejit.trace.state.policy import asks_again, is_cached, is_opaque
 from tracejit.trace.state.running import RunningCode
+from tracejit.trace.state.unchanged import copy_of, refuse_changed
 from tracejit.trace.values.eager import Recorded, State
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.tracer import Tracer
@@ -115,6 +116,8 @@ class Captures(Outside):
         """The paths of containers that captured code has copies of, by the ids of the copies."""
         self.arrays: dict[int, tuple[Any, Tracer, Path]] = {}
         """Arrays by their ids, with their tracers and the paths at which they were met."""
+        self.first_read: dict[int, bytes | None] = {}
+        """What arrays held when they were first read, by the arrays' ids."""
         self.generators: dict[int, tuple[Any, Any]] = {}
         """Generators of random numbers by their ids, with their stand-ins."""
         self.recorded: dict[int, tuple[Any, Any, Path, Value | None]] = {}
@@ -259,6 +262,7 @@ class Captures(Outside):
             value, tracer = self.make_input(content, path, path.name)
             self.leaves.append(Leaf(path, content, value))
             tracer.cell.is_array = True
+            self.first_read[id(content)] = copy_of(content)
             tracer.cell.constant = _OUTSIDE
             self.arrays[id(content)] = (content, tracer, path)
         else:  # one array under two names: one storage, as long as both names hold it
@@ -527,6 +531,10 @@ class Captures(Outside):
     def is_from_outside(self, x: object) -> bool:
         """Return whether a container or object was there before the capture."""
         return id(x) in self.containers or id(x) in self.paths
+
+    def refuse_changed(self, fn: Callable[..., object] | None = None) -> None:
+        """Refuse state that uncaptured code has changed since captured code read it."""
+        refuse_changed(self.leaves, self.guards, self.first_read, fn)
 
     def refuse_change(self, x: object) -> None:
         """Refuse to change a container or object that came from outside."""

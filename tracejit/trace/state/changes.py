@@ -33,6 +33,7 @@ from tracejit.trace.state.key_orders import refuse_order
 from tracejit.trace.state.left_iterators import refuse_left
 from tracejit.trace.state.methods import items_of, may_be_called
 from tracejit.trace.state.paths import attributes_of, is_users_type
+from tracejit.trace.state.reachable import reached
 from tracejit.trace.state.running import watched
 from tracejit.trace.values.operands import TracedOperand
 
@@ -150,9 +151,11 @@ def call_watched(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
         read_unseen(x)
         refuse_left(x)
     watched = []
-    for x in {id(x): x for x in (*owners, *args, *kwargs.values()) if _is_from_around(x)}.values():
+    given = (*owners, *args, *kwargs.values())
+    for x in filter(_is_from_around, reached(given, fn)):
         if is_iterator(x):
-            advance(x)
+            if any(x is y for y in given):
+                advance(x)
             continue
         parts = _parts(x)
         if parts is not None:
@@ -163,13 +166,13 @@ def call_watched(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
     for x, before in watched:
         after = _parts(x)
         assert after is not None
-        if before.keys() != after.keys() or not all(_is_same(after[k], y)
-                                                    for k, y in before.items()):
-            _note(x, before, after, what)
+        if list(before) != list(after) or not all(_is_same(after[k], y)
+                                                  for k, y in before.items()):
+            _note(x, before, after, what, any(x is y for y in given))
     return result
 
 
-_OURS = re.compile(r"\b(Tracer|Merged|SymInt|TracedIterable|Expr|WRITEBACKIFCOPY)\b")
+_OURS = re.compile(r"\b(Tracer|Merged|DataList|SymInt|TracedIterable|Expr|WRITEBACKIFCOPY)\b")
 """The words in errors of uncaptured code that met a tracer."""
 
 
@@ -376,19 +379,41 @@ def _is_from_around(x: object) -> bool:
     return bool(trace.captured.is_from_outside(x))
 
 
-def _note(x: object, before: dict[object, object], after: dict[object, object], what: str) -> None:
-    """Carry out a change again, as captured code would."""
+def _note(x: object, before: dict[object, object], after: dict[object, object], what: str,
+          is_given: bool) -> None:
+    """Carry out a change again, as captured code would.
+
+    is_given -- whether the call got the object itself, and not a function that changed it
+    """
     _put(x, after, before)
-    if before.keys() - after.keys() or (
+    if list(before) != [k for k in after if k in before] or (
             isinstance(x, (*_SEQUENCES, set)) and before.keys() != after.keys()):
         current().captured.refuse_change(x)
         refuse_joined_change(x)
-        known_container(x, what)
+        if is_given:
+            known_container(x, what)
+        else:
+            _known_to_functions(x, what)
     else:
         for key, content in after.items():
             if key not in before or not _is_same(before[key], content):
                 before_change(x, key)
     _put(x, before, after)
+
+
+def _known_to_functions(x: object, what: str) -> None:
+    """Refuse a new length of a list that a function changes unseen, where data decides on it.
+
+    Such a function takes no other list than Python's.
+    """
+    try:
+        known_container(x, what)
+    except Grows as e:
+        refusal = refuse(f"a {type(x).__name__} that a function changes within {what}",
+                         "Change it in captured code: write the loop out")
+        if e.frame.kind == "loop" and not e.by_data:
+            raise Unroll(e.why, refusal) from None
+        raise refusal from None
 
 
 def _parts(x: object) -> dict[Any, Any] | None:

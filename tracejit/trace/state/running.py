@@ -45,6 +45,8 @@ class RunningCode:
         self.seen: set[int] = set()
         """The ids of code that was settled; the code is alive as long as its functions are."""
         self.kept: list[CodeType] = []
+        self.has_run = False
+        """Whether users' code ran in the last call."""
         self.inner: set[int] = set()
         """The ids of code within functions all of whose code is guarded."""
 
@@ -67,6 +69,7 @@ class RunningCode:
     def end(self) -> list[CodeType]:
         """Return the users' code that has run, of which nothing is known yet."""
         self.depth -= 1
+        self.has_run = False
         if self.depth:
             return []
         self.profiler.disable()
@@ -75,11 +78,13 @@ class RunningCode:
         ran = [e.code for e in self.profiler.getstats() if isinstance(e.code, CodeType)]
         self.profiler.clear()
         self._note_draws(ran)
-        found = [c for c in ran if id(c) not in self.seen and _is_users(c)]
-        if found:
+        users = [c for c in ran if _is_users(c)]
+        if users:
             handlers = {getattr(signal.getsignal(k), "__code__", None)
                         for k in signal.valid_signals()}
-            found = [c for c in found if c not in handlers]
+            users = [c for c in users if c not in handlers]
+        self.has_run = bool(users)
+        found = [c for c in users if id(c) not in self.seen]
         self.seen.update(map(id, found))
         self.kept += found
         return found
@@ -102,6 +107,8 @@ class RunningCode:
 
     def settle(self, codes: list[CodeType]) -> None:
         """Guard the state that code has read which ran unseen, or note that no guard sees it."""
+        if self.has_run:
+            self.native.captured.refuse_changed()
         if not codes:
             return
         functions: dict[int, list[FunctionType]] = {id(c): [] for c in codes}
