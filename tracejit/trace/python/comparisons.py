@@ -161,10 +161,9 @@ def contains(container: Any, item: object) -> Any:
         return any_of(are_equal_items(x, item) for x in container)
     if id(container) in current().captured.namespaces:
         return _has_item(container, item)
-    if isinstance(container, type(os.environ)):
-        asked = current().captured.asked(container.__contains__, (item,), {})
-        if asked is not NotImplemented:
-            return asked
+    if isinstance(container, type(os.environ)) and NotImplemented is not (
+            asked := current().captured.asked(container.__contains__, (item,), {})):
+        return asked
     if isinstance(container, (SymInt, Tracer)):
         if not container.ndim:
             raise TypeError(f"argument of type '{type_of(container).__name__}' is not iterable")
