@@ -26,6 +26,7 @@ _LEAVES: Any = (bool, int, float, complex, str, bytes, type, TracedOperand)
 _ITEMS = (list, tuple, set, frozenset, dict)
 _HOLDERS = ("builtins", "itertools", "collections", "functools", "operator")
 """The modules of which objects show the garbage collector what they hold."""
+_CACHE = type(functools.cache(len))
 _CALLERS = (filter, map, type(iter(int, 1)), itertools.accumulate, itertools.dropwhile,
             itertools.filterfalse, itertools.groupby, itertools.starmap, itertools.takewhile)
 
@@ -70,6 +71,8 @@ def _held_by(x: object) -> Iterable[object]:
         return gc.get_referents(*x.__closure__) if x.__closure__ and is_fixed(home_of(x)) else ()
     if isinstance(x, CellType):
         return ()
+    if isinstance(x, _CACHE):  # the links between its results are its own
+        return [x.__wrapped__]
     if kind.__module__ in _HOLDERS:
         return gc.get_referents(x)
     if is_users_type(kind) or kind.__module__ == "contextlib":
