@@ -53,7 +53,7 @@ def iterate(x: Any) -> Iterator[Any]:
     iterator: Iterator[Any] = iter(x) if method is None else iter(method(x))
     if is_iterator(iterator) and iterator is x:
         advance(iterator)
-    if current().frames and calls_functions(iterator):
+    if current().frames and (iterator is x or method is not None) and calls_functions(iterator):
         return _watched_items(iterator)
     following = special_method(iterator, "__next__")
     return iterator if following is None else _items_of_users(iterator, following)
