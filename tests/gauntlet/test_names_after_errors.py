@@ -42,7 +42,8 @@ def made(source: str) -> Callable[..., Any]:
     """Return the function f of a source that captures can read."""
     name = f"<names {hash(source)}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    space: dict[str, Any] = {"np": np, "Quiet": Quiet, "Loud": Loud, "contextlib": contextlib,
+    space: dict[str, Any] = {"np": np, "Quiet": Quiet, "errstate": Quiet, "Loud": Loud,
+                             "contextlib": contextlib,
                              "quiet": contextlib.suppress, "suppress": contextlib.suppress}
     exec(compile(source, name, "exec"), space)
     fn: Callable[..., Any] = space["f"]
@@ -67,6 +68,7 @@ ENDS = {
                          "except (ValueError, ZeroDivisionError):\n  pass"),
     "suppress": ("with suppress(ValueError, ZeroDivisionError):", ""),
     "manager": ("with Quiet():", ""),
+    "manager of a library's name": ("with errstate():", ""),
 }
 BEFORE = {
     "if": "if x > 0.0: y = 2.0 * x",
@@ -80,7 +82,7 @@ BINDINGS = {"name": "y = 5.0", "tuple": "y, z = 5.0, 6.0", "loop": "for y in (4.
 AROUND = {"if": "if c > 0.0:\n{}\nelse:\n    y = y + 1.0", "nothing": "{}",
           "for": "for i in range(2):\n{}"}
 NAMES = [c for c in itertools.product(ENDS, BEFORE, ERRORS, BINDINGS, AROUND)
-         if c[:3:2] != ("manager", "of the run")]  # which is refused
+         if not c[0].startswith("manager") or c[2] != "of the run"]  # which is refused
 
 
 def program_of_names(end: str, before: str, error: str, binding: str, around: str) -> str:

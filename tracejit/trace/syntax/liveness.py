@@ -43,8 +43,6 @@ EAGER = ("all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted
 """The builtins that read a generator expression to its end at once."""
 ALL_NAMES = ("dir", "eval", "exec", "locals", "vars")
 """The builtins that may read any name."""
-KEEPS_ERRORS = ("GradientTape", "config", "errstate", "nullcontext", "open")
-"""The managers of a `with` that suppress no error."""
 
 
 def stored_names(nodes: Iterable[ast.AST], always: bool = False) -> set[str]:
@@ -169,8 +167,7 @@ class _Analysis:
             return self._loop(s, live)
         if isinstance(s, ast.With):
             caught = self.caught
-            if any(map(_may_suppress, s.items)):
-                self.caught = caught | live
+            self.caught = caught | live  # whatever its name, a manager may suppress an error
             before = self.block(s.body, live)
             self.caught = caught
             for item in reversed(s.items):  # a name after `as` is bound before the body begins
@@ -252,12 +249,6 @@ class _Analysis:
 
     def _kills(self, s: ast.AST) -> set[str]:
         return stored_names([s], always=True)
-
-
-def _may_suppress(item: ast.withitem) -> bool:
-    """Whether a `with` may end an error of its body, as far as its manager's name tells."""
-    name = getattr(item.context_expr, "func", None)
-    return getattr(name, "attr", getattr(name, "id", "")) not in KEEPS_ERRORS
 
 
 def _augmented(nodes: Iterable[ast.AST]) -> set[str]:
