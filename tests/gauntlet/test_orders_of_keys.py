@@ -6,8 +6,10 @@ value and gradient, or refused.
 
 from __future__ import annotations
 
+import copy
 import linecache
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -104,3 +106,32 @@ def test_an_order_of_keys_is_pythons_or_refused(holder: str, branches: str, read
             assert_close(value, expected)
             assert_close(slope, directional(lambda y, f=f: f(float(y)), [np.float64(x)], [1.0])[0])
     assert right or branches != "one order"
+
+
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "copy": copy.copy, "deepcopy": copy.deepcopy,
+    "deepcopy in a list": lambda c: copy.deepcopy([c])[0],
+    "deepcopy in a dict": lambda c: copy.deepcopy({"k": c})["k"],
+    "copy of a copy": lambda c: copy.copy(copy.copy(c))}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_copies_have_the_order_of_attributes_or_are_refused(name: str) -> None:
+    def f(x: Any) -> Any:
+        c = Thing()
+        if x > 0.0:
+            c.p, c.q = x, 2.0 * x
+        else:
+            c.q = 2.0 * x
+            c.p = x
+        return next(iter(vars(COPIES[name](c)).values()))
+
+    for x in (1.5, -1.5):
+        refused = ""
+        with tracejit.config(disable_jit=True):
+            try:
+                found = tracejit.jit(f)(x)
+            except tracejit.Refusal as e:
+                refused, found = str(e), f(x)
+        assert found == f(x)
+        assert not refused or "the order of the keys" in refused

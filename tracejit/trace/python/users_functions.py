@@ -29,6 +29,7 @@ from tracejit.trace.python.kinds_of_values import holds_traced, type_of
 from tracejit.trace.python.recursions import bounded_recursion
 from tracejit.trace.state.changes import call_watched, note_all_new, note_made, note_new, unseen
 from tracejit.trace.state.clocks import let_out
+from tracejit.trace.state.key_orders import refuse_orders_within, with_orders_of
 from tracejit.trace.state.outer_reads import is_generated
 from tracejit.trace.state.policy import (
     gives_another_value,
@@ -70,8 +71,11 @@ def call_python(fn: FunctionType, args: tuple[object, ...], kwargs: dict[str, ob
         result = call_watched(new, args, kwargs, f"{fn.__name__}()")
     if fn is copy.copy or fn is dataclasses.replace:
         note_new(result, args)
+        with_orders_of(args[:1], result)
     elif fn is copy.deepcopy:
         note_all_new(result, args)
+        with_orders_of(args[:1], result)
+        refuse_orders_within(args[0] if args else kwargs.get("x"))
     return result
 
 

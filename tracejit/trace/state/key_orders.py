@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from tracejit.trace.containers.heap import reached_from
 from tracejit.trace.containers.places import holder_of
 from tracejit.trace.ground.attributes import own_entries
 from tracejit.trace.ground.context import Place, current, refuse
 
 __all__ = ["names_in", "note_orders", "orders_left", "refuse_order",
-           "with_orders_of"]
+           "refuse_orders_within", "with_orders_of"]
 
 
 def orders_left(places: Iterable[Place]) -> dict[int, list[object]]:
@@ -50,6 +51,14 @@ def with_orders_of(before: Iterable[object], made: object) -> object:
     key_orders += [(made, orders) for holder, orders in key_orders
                    if any(holder is x for x in before)]
     return made
+
+
+def refuse_orders_within(x: object) -> None:
+    """Refuse to copy what an object holds, in any depth, where data decides on an order of keys."""
+    if current().key_orders:
+        for part in reached_from([x]):
+            if part is not x:
+                refuse_order(part)
 
 
 def refuse_order(x: object) -> None:
