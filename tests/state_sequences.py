@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import itertools
 import json
 import os
 import random
@@ -58,6 +59,31 @@ def load(text: str, folder: Path, name: str) -> ModuleType:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+_NUMBERS = itertools.count()
+
+
+def refused_around(text: str, change: str, folder: Path, name: str) -> int:
+    """Call a module's f twice, change its state, call twice; return how many calls were refused.
+
+    Every call that is not refused gives what f itself gives then.
+    """
+    module = load(text, folder, f"{name}_{next(_NUMBERS)}")
+    call, refused = tracejit.jit(module.f), 0
+    try:
+        for step in ("", "", change, ""):
+            exec(step, vars(module))
+            expected = module.f(2.0)
+            try:
+                got = call(2.0)
+            except tracejit.Refusal:
+                refused += 1
+            else:
+                assert got == expected, step
+    finally:
+        sys.modules.pop(module.__name__, None)
+    return refused
 
 
 class Subject:

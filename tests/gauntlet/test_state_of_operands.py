@@ -6,12 +6,10 @@ is Python's result at every call.
 
 from __future__ import annotations
 
-import itertools
-import sys
 from pathlib import Path
 
 import pytest
-from state_sequences import load
+from state_sequences import refused_around
 
 import tracejit
 
@@ -116,23 +114,11 @@ CASES = {
 }
 
 ROWS = [(change, expression) for change, some in CASES.items() for expression in some]
-_NUMBERS = itertools.count()
 
 
 def run(text: str, change: str, folder: Path) -> None:
-    module = load(text, folder, f"state_of_operands_{next(_NUMBERS)}")
-    call = tracejit.jit(module.f)
-    try:
-        for step in ("", "", change):
-            exec(step, vars(module))
-            expected = module.f(2.0)
-            try:
-                got = call(2.0)
-            except tracejit.Refusal:
-                continue
-            assert got == expected, step
-    finally:
-        sys.modules.pop(module.__name__, None)
+    """Call, change, call: every call is right, or refused as items of such arrays are."""
+    refused_around(text, change, folder, "state_of_operands")
 
 
 @pytest.mark.parametrize(("change", "expression"), ROWS, ids=lambda text: text)
