@@ -130,7 +130,7 @@ def accelerated(table: np.ndarray, count: int, recent: np.ndarray,
     return limit, max(error, 5.0 * _EPS * abs(limit)), length
 
 
-class Search:
+class Bisection:
     """What bisection and extrapolation know of an integral.
 
     lows, highs, areas, errors -- of each interval its ends, its integral and that one's error
@@ -157,7 +157,7 @@ class Search:
         self.extrapolates, self.is_plain = False, False
 
 
-def bisect(s: Search, f: Function, rule: KronrodRule, bound: float, ends: int,
+def bisect(s: Bisection, f: Function, rule: KronrodRule, bound: float, ends: int,
            args: tuple[object, ...]) -> tuple[float, float, float]:
     """Bisect the worst interval; return its error, that of the halves, and their length."""
     low, high = s.lows[s.worst], s.highs[s.worst]
@@ -189,12 +189,12 @@ def bisect(s: Search, f: Function, rule: KronrodRule, bound: float, ends: int,
     return error, both, abs(middle - low)
 
 
-def is_wide(s: Search) -> bool:
+def is_wide(s: Bisection) -> bool:
     """Whether the worst interval is not among the shortest."""
     return bool(abs(s.highs[s.worst] - s.lows[s.worst]) > s.small)
 
 
-def goes_on_with_wide(s: Search) -> bool:
+def goes_on_with_wide(s: Bisection) -> bool:
     """Whether a longer interval is to be bisected before the next limit is computed."""
     if not s.extrapolates:
         if is_wide(s):
@@ -213,7 +213,7 @@ def goes_on_with_wide(s: Search) -> bool:
     return wide
 
 
-def extrapolate(s: Search, epsabs: float, epsrel: float) -> None:
+def extrapolate(s: Bisection, epsabs: float, epsrel: float) -> None:
     """Compute the next limit, and go back to the interval of the largest error."""
     s.length += 1
     s.table[s.length - 1] = s.total
@@ -235,7 +235,7 @@ def integral(f: Function, rule: KronrodRule, low: float, high: float, bound: flo
              args: tuple[object, ...]) -> tuple[float, float]:
     """Return an integral and its error, by QAGS or QAGI."""
     area, error, size, spread = by_rule(f, rule, low, high, bound, ends, args)
-    s = Search(low, high, area, error, limit)
+    s = Bisection(low, high, area, error, limit)
     s.wanted = max(epsabs, epsrel * abs(area))
     reached = bool(limit == 1 or error == 0.0 or (error > s.wanted and error <= 100.0 * _EPS * size)
                    or (error <= s.wanted and error != spread))
@@ -258,7 +258,7 @@ def integral(f: Function, rule: KronrodRule, low: float, high: float, bound: flo
     return s.best if is_limit else float(np.sum(s.areas)), s.best_error if is_limit else s.left
 
 
-def is_better(s: Search) -> bool:
+def is_better(s: Bisection) -> bool:
     """Whether the limit is nearer to the integral than the sum of all intervals is."""
     if not (s.is_flawed or s.is_rough):
         return True
