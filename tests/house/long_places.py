@@ -67,7 +67,6 @@ LONG_FILES = {
     "trace.regions.loop_tracer": "one fixed point: the body is traced until its guess holds",
     "trace.regions.merging": "one recursion over what two branches leave, kind by kind",
     "trace.state.captured": "one way into a capture: each read of state leaves a guard or an input",
-    "trace.state.changes": "one comparison, before and after code that is not captured",
     "trace.values.equations": "operands become an equation: one decision on dtype, shape, class",
     "trace.values.indexing": "NumPy's indexing: reads and writes share what an index means",
     "trace.values.mixed": "numbers of several kinds: what they are and how operators treat them",

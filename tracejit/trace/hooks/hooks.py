@@ -49,15 +49,11 @@ from tracejit.trace.regions.attempts import is_raisable
 from tracejit.trace.regions.choosing import refuse_new_axes, whole_number, with_plain
 from tracejit.trace.regions.draws import drawing_nothing
 from tracejit.trace.regions.raising import BranchRaised, text_of
-from tracejit.trace.state.changes import (
-    known_container,
-    note_made,
-    read_deeply,
-    unseen,
-)
+from tracejit.trace.state.changes import known_container, note_made
 from tracejit.trace.state.methods import may_be_called
 from tracejit.trace.state.running import watched
 from tracejit.trace.state.texts import read_as_text
+from tracejit.trace.state.uncaptured import read_deeply, unseen
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.equations import (
     apply_ufunc,

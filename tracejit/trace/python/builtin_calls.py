@@ -29,17 +29,7 @@ from tracejit.trace.python.impure import (
 from tracejit.trace.python.kinds_of_values import holds_traced
 from tracejit.trace.python.special_methods import special_method
 from tracejit.trace.python.users_functions import convert
-from tracejit.trace.state.changes import (
-    CONTAINERS,
-    before_change,
-    call_watched,
-    is_iterator,
-    note_made,
-    note_new,
-    read_deeply,
-    read_unseen,
-    unseen,
-)
+from tracejit.trace.state.changes import CONTAINERS, before_change, is_iterator, note_made, note_new
 from tracejit.trace.state.clocks import CLOCKS, let_out
 from tracejit.trace.state.policy import (
     differs_elsewhere,
@@ -51,6 +41,7 @@ from tracejit.trace.state.policy import (
 )
 from tracejit.trace.state.running import watched
 from tracejit.trace.state.texts import read_as_text
+from tracejit.trace.state.uncaptured import call_watched, read_deeply, read_unseen, unseen
 from tracejit.trace.values.identities import naming
 from tracejit.trace.values.text import settle, write, written
 

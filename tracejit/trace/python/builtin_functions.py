@@ -61,8 +61,8 @@ from tracejit.trace.python.number_functions import (
 from tracejit.trace.python.operations import unary
 from tracejit.trace.python.order_functions import fold_by, sorted_items
 from tracejit.trace.python.special_methods import special_method
-from tracejit.trace.state.changes import read_unseen
 from tracejit.trace.state.texts import read_as_text
+from tracejit.trace.state.uncaptured import read_unseen
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.symbolic_ints import SymInt, of_dim
 from tracejit.trace.values.text import write

@@ -65,11 +65,11 @@ from tracejit.trace.python.operator_functions import AS_WRITTEN
 from tracejit.trace.python.taking import take, takes, with_generators
 from tracejit.trace.python.users_functions import call_python
 from tracejit.trace.regions.choosing import with_plain
-from tracejit.trace.state.changes import read_indices, read_operand, unseen
 from tracejit.trace.state.insides import read_insides
 from tracejit.trace.state.policy import looks_inside, module_of
 from tracejit.trace.state.running import watched
 from tracejit.trace.state.texts import read_as_text
+from tracejit.trace.state.uncaptured import read_indices, read_operand, unseen
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.equations import COMPOSITES, lift
 from tracejit.trace.values.identities import naming

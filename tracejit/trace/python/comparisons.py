@@ -28,13 +28,8 @@ from tracejit.trace.python.operations import operate
 from tracejit.trace.python.special_methods import note_lookup, special_method
 from tracejit.trace.python.truths import any_of, negated, truth
 from tracejit.trace.regions.choosing import told_of
-from tracejit.trace.state.changes import (
-    advance,
-    is_iterator,
-    read_deeply,
-    read_unseen,
-    refuse_identity,
-)
+from tracejit.trace.state.changes import advance, is_iterator
+from tracejit.trace.state.uncaptured import read_deeply, read_unseen, refuse_identity
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.symbolic_ints import SymInt

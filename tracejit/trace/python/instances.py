@@ -30,11 +30,12 @@ from tracejit.trace.python.object_pools import can_be_pooled, pool_of_class
 from tracejit.trace.python.objects import made_in_pool
 from tracejit.trace.python.pooled import DataList, ListPool
 from tracejit.trace.python.users_functions import call_python, convert
-from tracejit.trace.state.changes import note_made, unseen
+from tracejit.trace.state.changes import note_made
 from tracejit.trace.state.outer_reads import is_generated
 from tracejit.trace.state.paths import functions_of, is_users_type
 from tracejit.trace.state.policy import gives_another_value, is_cached, reads_nothing
 from tracejit.trace.state.running import watched
+from tracejit.trace.state.uncaptured import unseen
 from tracejit.trace.values.equations import cast, dtype_of, is_weak, lift
 from tracejit.trace.values.identities import naming
 from tracejit.trace.values.tracer import Tracer

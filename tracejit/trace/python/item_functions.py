@@ -24,7 +24,8 @@ from tracejit.trace.python.operations import binary
 from tracejit.trace.python.special_methods import special_method
 from tracejit.trace.python.truths import any_of, truth
 from tracejit.trace.regions.draws import drawing_nothing
-from tracejit.trace.state.changes import is_iterator, note_made, note_new, read_deeply
+from tracejit.trace.state.changes import is_iterator, note_made, note_new
+from tracejit.trace.state.uncaptured import read_deeply
 from tracejit.trace.values.equations import cast
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require, strong

@@ -27,14 +27,9 @@ from tracejit.trace.python.items_by_data import item_by_data, need_run_of, refus
 from tracejit.trace.python.kinds_of_values import holds_traced
 from tracejit.trace.python.special_methods import is_plain, note_lookup, special_method
 from tracejit.trace.regions.choosing import content_or
-from tracejit.trace.state.changes import (
-    CONTAINERS,
-    before_change,
-    call_watched,
-    note_made,
-    unseen,
-)
+from tracejit.trace.state.changes import CONTAINERS, before_change, note_made
 from tracejit.trace.state.running import watched
+from tracejit.trace.state.uncaptured import call_watched, unseen
 from tracejit.trace.values.equations import cast, is_weak, lift
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer

@@ -14,9 +14,10 @@ from tracejit.trace.python import list_functions
 from tracejit.trace.python.calls_with_containers import items_in
 from tracejit.trace.python.special_methods import is_generator, is_plain, special_method
 from tracejit.trace.regions.choosing import told_from_none
-from tracejit.trace.state.changes import advance, call_watched, is_iterator, read_unseen
+from tracejit.trace.state.changes import advance, is_iterator
 from tracejit.trace.state.key_orders import refuse_order
 from tracejit.trace.state.reachable import calls_functions
+from tracejit.trace.state.uncaptured import call_watched, read_unseen
 from tracejit.trace.state.yielding import UsersGenerator
 
 __all__ = ["begun", "iterate", "mapping_of"]

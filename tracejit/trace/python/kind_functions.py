@@ -11,8 +11,8 @@ from tracejit.trace.ground.context import current
 from tracejit.trace.python.kinds_of_values import type_of
 from tracejit.trace.python.number_functions import to_bool
 from tracejit.trace.python.special_methods import special_method
-from tracejit.trace.state.changes import unseen
 from tracejit.trace.state.running import watched
+from tracejit.trace.state.uncaptured import unseen
 from tracejit.trace.values.mixed import Merged, keys_of, one_of_kind
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer

@@ -19,7 +19,7 @@ from tracejit.trace.ground.trees import find_tree
 from tracejit.trace.python.caught import may_raise, require_silence
 from tracejit.trace.python.special_methods import special_method
 from tracejit.trace.regions.raising import BranchRaised
-from tracejit.trace.state.changes import call_watched
+from tracejit.trace.state.uncaptured import call_watched
 
 __all__ = ["ENDS_CAPTURES", "Managed"]
 

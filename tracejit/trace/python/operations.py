@@ -17,14 +17,9 @@ from tracejit.trace.python import from_generators, list_functions, list_items, l
 from tracejit.trace.python.builtin_calls import call_natively
 from tracejit.trace.python.kinds_of_values import type_of
 from tracejit.trace.python.special_methods import is_plain, special_method
-from tracejit.trace.state.changes import (
-    CONTAINERS,
-    call_watched,
-    note_made,
-    note_new,
-    read_operand,
-)
+from tracejit.trace.state.changes import CONTAINERS, note_made, note_new
 from tracejit.trace.state.texts import read_as_text
+from tracejit.trace.state.uncaptured import call_watched, read_operand
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.equations import is_weak, to_dim
 from tracejit.trace.values.known_numbers import need_int

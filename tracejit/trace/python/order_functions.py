@@ -25,7 +25,8 @@ from tracejit.trace.python.library import (
     sorted_by_keys,
 )
 from tracejit.trace.regions.branches import as_condition
-from tracejit.trace.state.changes import is_iterator, note_made, read_deeply
+from tracejit.trace.state.changes import is_iterator, note_made
+from tracejit.trace.state.uncaptured import read_deeply
 from tracejit.trace.values.equations import apply_operator, is_weak
 from tracejit.trace.values.mixed import (
     Flag,

@@ -19,7 +19,7 @@ from tracejit.trace.ground.dependencies import note_impure
 from tracejit.trace.ground.dispatch import method_of_object
 from tracejit.trace.ground.modules import home_of_class
 from tracejit.trace.python.users_functions import captured_function
-from tracejit.trace.state.changes import read_deeply, read_unseen, refuse_identity
+from tracejit.trace.state.uncaptured import read_deeply, read_unseen, refuse_identity
 from tracejit.trace.values.identities import naming
 from tracejit.trace.values.operands import TracedOperand
 

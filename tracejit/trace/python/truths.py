@@ -16,7 +16,7 @@ from tracejit.trace.python import list_functions
 from tracejit.trace.python.special_methods import is_plain, special_method
 from tracejit.trace.regions.branches import as_condition
 from tracejit.trace.regions.choosing import told_of
-from tracejit.trace.state.changes import read_unseen
+from tracejit.trace.state.uncaptured import read_unseen
 from tracejit.trace.values.tracer import tracer_of
 
 __all__ = ["any_of", "negated", "truth"]

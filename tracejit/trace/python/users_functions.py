@@ -27,7 +27,7 @@ from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.python.impure import refuse_debugger, refused_as_impure, refused_for_frames
 from tracejit.trace.python.kinds_of_values import holds_traced, type_of
 from tracejit.trace.python.recursions import bounded_recursion
-from tracejit.trace.state.changes import call_watched, note_all_new, note_made, note_new, unseen
+from tracejit.trace.state.changes import note_all_new, note_made, note_new
 from tracejit.trace.state.clocks import let_out
 from tracejit.trace.state.key_orders import refuse_orders_within, with_orders_of
 from tracejit.trace.state.outer_reads import is_generated
@@ -37,6 +37,7 @@ from tracejit.trace.state.policy import (
     module_of,
     reads_nothing,
 )
+from tracejit.trace.state.uncaptured import call_watched, unseen
 from tracejit.trace.state.unseen import with_stand_ins
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.syntax.generators import Form, NotInForm

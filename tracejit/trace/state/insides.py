@@ -14,10 +14,10 @@ from tracejit.exact import Itself, token
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.modules import home_of, is_fixed, is_followed
 from tracejit.trace.ground.source import rewritten_source
-from tracejit.trace.state.changes import unseen
 from tracejit.trace.state.guards import Content, Guarded
 from tracejit.trace.state.methods import items_of
 from tracejit.trace.state.paths import FunctionRoot, Path, functions_of, is_users_type
+from tracejit.trace.state.uncaptured import unseen
 
 __all__ = ["Inside", "read_insides"]
 

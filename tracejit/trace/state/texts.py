@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from tracejit.trace.ground.context import current
-from tracejit.trace.state.changes import read_deeply, read_unseen
 from tracejit.trace.state.insides import read_insides
 from tracejit.trace.state.methods import items_of
+from tracejit.trace.state.uncaptured import read_deeply, read_unseen
 
 __all__ = ["read_as_text"]
 

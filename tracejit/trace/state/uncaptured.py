@@ -1,0 +1,270 @@
+"""Calls of code that is not captured: what it may change is compared before and after.
+
+The items and attributes that it changes are places, as where captured code changes them. The
+objects that it reads are guarded.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.errors import TracejitError
+from tracejit.trace.containers.container_aliases import may_be_another, refuse_joined_change
+from tracejit.trace.containers.places import MaybeUnset
+from tracejit.trace.containers.records import is_record
+from tracejit.trace.ground.context import current, refuse, refuse_outside
+from tracejit.trace.ground.dependencies import note_unseen
+from tracejit.trace.ground.restarts import Grows, Unroll
+from tracejit.trace.state.changes import (
+    CODE,
+    SEQUENCES,
+    advance,
+    before_change,
+    is_from_around,
+    is_iterator,
+    known_container,
+    refuse_shown_of_class,
+)
+from tracejit.trace.state.draws import refused_draw
+from tracejit.trace.state.key_orders import refuse_order
+from tracejit.trace.state.left_iterators import refuse_left
+from tracejit.trace.state.methods import items_of, may_be_called
+from tracejit.trace.state.paths import attributes_of, is_users_type
+from tracejit.trace.state.reachable import reached
+from tracejit.trace.state.running import watched
+from tracejit.trace.values.operands import TracedOperand
+
+__all__ = ["call_watched", "read_deeply", "read_indices", "read_operand", "read_unseen",
+           "refuse_identity", "unseen"]
+
+
+def call_watched(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object],
+                 what: str, *owners: object) -> Any:
+    """Call a function that is not captured, and note its changes to arguments and owners.
+
+    what -- how messages call it: "list.append()"
+    """
+    for x in (*owners, *args, *kwargs.values()):
+        read_unseen(x)
+        refuse_left(x)
+    watched = []
+    given = (*owners, *args, *kwargs.values())
+    for x in filter(is_from_around, reached(given, fn)):
+        if is_iterator(x):
+            if any(x is y for y in given):
+                advance(x)
+            continue
+        parts = _parts(x)
+        if parts is not None:
+            watched.append((x, parts))
+    result = _call_outside(fn, args, kwargs, owners)
+    if current().captured.has_drawn():
+        raise refused_draw(fn)
+    for x, before in watched:
+        after = _parts(x)
+        assert after is not None
+        if list(before) != list(after) or not all(_is_same(after[k], y)
+                                                  for k, y in before.items()):
+            _note(x, before, after, what, any(x is y for y in given))
+    return result
+
+
+_OURS = re.compile(r"\b(Tracer|Merged|DataList|SymInt|TracedIterable|Expr|WRITEBACKIFCOPY)\b")
+"""The words in errors of uncaptured code that met a tracer."""
+
+
+_AS_OPS = "Write it with NumPy, or make it an op with tracejit.register_op"
+
+
+def _met_traced(fn: Callable[..., object], made: int) -> bool:
+    """Return whether a function of SciPy's called back a function that added equations."""
+    top = (getattr(fn, "__module__", None) or "").partition(".")[0]
+    return top == "scipy" and len(current().builder.scope.eqns) > made
+
+
+def _are_traced(args: Sequence[object]) -> bool:
+    """Return whether a traced value is among some arguments, or in lists and tuples of them."""
+    return any(isinstance(y, TracedOperand) for x in args
+               for y in (x if isinstance(x, (list, tuple)) else [x]))
+
+
+def _takes_numbers(fn: Callable[..., object], args: Sequence[object]) -> bool:
+    """Return whether a function of a module that knows numbers by their types got traced ones."""
+    home = getattr(fn, "__module__", None)
+    return home not in (None, "builtins", "_operator", "numpy") and _are_traced(args)
+
+
+def _call_outside(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object],
+                  owners: tuple[object, ...]) -> Any:
+    """Call an uncaptured function; refuse it by its name where it does not take traced values."""
+    trace = current()
+    trace.outside.append((fn, (*owners, *args, *kwargs.values())))
+    made = len(trace.builder.scope.eqns)
+    try:
+        with watched():
+            return fn(*args, **kwargs)
+    except (TypeError, ValueError, AttributeError) as e:
+        if isinstance(e, TracejitError) or not (
+                _OURS.search(str(e)) or _met_traced(fn, made) or (
+                    isinstance(e, TypeError) and _takes_numbers(fn, [*args, *kwargs.values()]))):
+            raise
+        raise refuse_outside("a traced value in code that is not captured", _AS_OPS) from e
+    except Exception as e:  # an error of a module's own, as struct has one
+        if isinstance(e, TracejitError) or type(e).__module__ != "struct" or not _are_traced(args):
+            raise
+        raise refuse_outside("a traced value in code that is not captured", _AS_OPS) from e
+    finally:
+        trace.asked[:] = [x for x in trace.asked if x[0] < len(trace.outside)]
+        trace.outside.pop()
+
+
+def read_unseen(x: object, in_order: bool = True) -> None:
+    """Note that uncaptured code reads an object, whose content must be the same at every call.
+
+    Refuses an object of which data decides the attributes.
+
+    in_order -- whether a dict's order of keys may be read
+    """
+    if isinstance(x, CODE):
+        return
+    captured = current().captured
+    if id(x) in captured.namespaces:
+        unseen("reading all names of a module")
+    for kind in captured.freeze(x):
+        unseen(f"reading a {kind.__qualname__}")
+    for name in captured.native.may_call(x):
+        unseen(name)
+    refuse_shown_of_class(x, "something asks for all attributes of an object")
+    parts = x if isinstance(x, dict) else _attributes(x) or {}
+    for key, content in parts.items():
+        if isinstance(content, MaybeUnset):
+            raise refuse(f"whether a {type(x).__name__} has {key!r} depends on data, and something "
+                         "asks for all that it has", "Set it before, or in both branches")
+    if in_order and isinstance(x, dict):
+        refuse_order(x)
+
+
+def read_deeply(x: object) -> None:
+    """Do the same for all objects in a container whose methods may be called, as by `==`."""
+    for item in items_of(x):
+        if not isinstance(item, CODE) and is_users_type(type(item)):
+            if may_be_called(item):
+                read_unseen(item)
+            else:
+                current().captured.native.may_call(item)
+        elif isinstance(item, _COMPARED):
+            read_unseen(item)
+        refuse_identity(item)
+
+
+_COMPARED = (np.ndarray, np.poly1d, bytearray, array, memoryview)
+"""The types of a library whose objects are compared by content that may change."""
+
+
+def read_operand(x: object) -> None:
+    """Do the same for an operand, which an operator that is not captured reads itself, too."""
+    read_unseen(x)
+    read_deeply(x)
+
+
+def read_indices(xs: Iterable[object]) -> None:
+    """Do the same for objects that stand for an int, alone or in a list, by their `__index__`."""
+    for x in xs:
+        for item in x if type(x) in (list, tuple) else (x,):  # type: ignore[attr-defined]
+            if is_users_type(type(item)) and hasattr(type(item), "__index__"):
+                read_unseen(item)
+
+
+def refuse_identity(x: object) -> None:
+    """Refuse to look for an object by its identity where data decides which one it is."""
+    if type(x).__eq__ is object.__eq__ and is_record(x) and (
+            may_be_another(x) or id(x) in current().objects_in_lists):
+        raise refuse(f"comparing a {type(x).__name__}, of which data decides which one it is, by "
+                     "its identity", "Compare what it holds, or keep a flag")
+
+
+def unseen(what: str) -> None:
+    """Note a read that no guard sees, `what` in messages: the program holds for one call."""
+    current().note_unseen(what)
+    note_unseen(what)
+
+
+def _is_same(x: object, y: object) -> bool:
+    # an array's floats are made at each reading; 0.0 equals -0.0
+    return x is y or (type(x) is type(y) is float and repr(x) == repr(y))
+
+
+def _note(x: object, before: dict[object, object], after: dict[object, object], what: str,
+          is_given: bool) -> None:
+    """Carry out a change again, as captured code would.
+
+    is_given -- whether the call got the object itself, and not a function that changed it
+    """
+    _put(x, after, before)
+    if list(before) != [k for k in after if k in before] or (
+            isinstance(x, (*SEQUENCES, set)) and before.keys() != after.keys()):
+        current().captured.refuse_change(x)
+        refuse_joined_change(x)
+        if is_given:
+            known_container(x, what)
+        else:
+            _known_to_functions(x, what)
+    else:
+        for key, content in after.items():
+            if key not in before or not _is_same(before[key], content):
+                before_change(x, key)
+    _put(x, before, after)
+
+
+def _known_to_functions(x: object, what: str) -> None:
+    """Refuse a new length of a list that a function changes unseen, where data decides on it.
+
+    Such a function takes no other list than Python's.
+    """
+    try:
+        known_container(x, what)
+    except Grows as e:
+        refusal = refuse(f"a {type(x).__name__} that a function changes within {what}",
+                         "Change it in captured code: write the loop out")
+        if e.frame.kind == "loop" and not e.by_data:
+            raise Unroll(e.why, refusal) from None
+        raise refusal from None
+
+
+def _parts(x: object) -> dict[Any, Any] | None:
+    """Return the content by place of an object that can change; None for any other object."""
+    if isinstance(x, SEQUENCES):
+        return dict(enumerate(x))
+    if isinstance(x, dict):
+        return dict(x)
+    if isinstance(x, set):
+        return dict.fromkeys(x)
+    return _attributes(x)
+
+
+def _attributes(x: object) -> dict[str, Any] | None:
+    return None if isinstance(x, CODE) else attributes_of(x)
+
+
+def _put(x: Any, old: Mapping[Any, object], new: dict[Any, Any]) -> None:
+    """Replace the contents at an object's places, `old`, by `new`."""
+    if isinstance(x, SEQUENCES) and len(x) == len(new):  # a view of it forbids another length
+        for k, content in enumerate(new.values()):
+            x[k] = content
+    elif isinstance(x, SEQUENCES):
+        while x:
+            x.pop()
+        x.extend(new.values())
+    elif isinstance(x, (dict, set)):
+        x.clear()
+        x.update(new)
+    else:
+        for name in old.keys() - new.keys():
+            object.__delattr__(x, name)
+        for name, content in new.items():
+            object.__setattr__(x, name, content)
