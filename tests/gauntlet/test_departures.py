@@ -51,13 +51,6 @@ def test_an_int_on_one_path_and_a_float_on_another_is_a_float() -> None:
     np.testing.assert_array_equal(found, counts(np.ones(2)))
 
 
-def test_the_maximum_of_numpys_scalars_is_nan_where_one_of_them_is() -> None:
-    def f(x: np.ndarray) -> Any:
-        return max(x[0], x[1])
-
-    assert math.isnan(tracejit.jit(f)(np.array([1.0, np.nan])))
-
-
 def test_an_array_without_axes_is_returned_as_a_scalar() -> None:
     def f(x: float) -> Any:
         total = np.zeros(())

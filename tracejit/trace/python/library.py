@@ -12,6 +12,8 @@ import heapq
 import math
 from typing import Any
 
+import numpy as np
+
 from tracejit.trace.lists.orders import (
     are_things,
     indexable,
@@ -23,8 +25,8 @@ from tracejit.trace.lists.orders import (
 )
 from tracejit.trace.python.numbers_in_python import OF_NUMBERS
 
-__all__ = ["LIBRARY", "extreme_by_key", "extreme_by_keys", "sorted_by_key", "sorted_by_keys",
-           "take_out"]
+__all__ = ["LIBRARY", "extreme_by_key", "extreme_by_keys", "extreme_of_array", "sorted_by_key",
+           "sorted_by_keys", "take_out"]
 
 
 # --- heapq ----------------------------------------------------------------------------------------
@@ -226,6 +228,25 @@ def extreme_by_keys(largest: bool, items: list[object], keys: Any) -> object:
         if keys[k] > best_key if largest else keys[k] < best_key:
             best, best_key = items[k], keys[k]
     return best
+
+
+def extreme_of_array(what: str, largest: bool, xs: np.ndarray, *default: object) -> Any:
+    """Return the largest or smallest number of an array, as comparisons one by one find it.
+
+    It is the first of equal ones, as zeros of either sign are. No comparison with a NaN is true: it
+    is the result where it comes first.
+    """
+    if len(xs) == 0:
+        if default:
+            return default[0]
+        raise ValueError(what)
+    if xs.dtype.kind != "f":
+        return np.max(xs) if largest else np.min(xs)
+    if largest:
+        place = np.argmax(np.where(xs == xs, xs, -np.inf))
+    else:
+        place = np.argmin(np.where(xs == xs, xs, np.inf))
+    return xs[np.where(xs[0] == xs[0], place, 0)]
 
 
 # --- math -----------------------------------------------------------------------------------------

@@ -178,9 +178,13 @@ def _mixed_total(run: Stored) -> Any:
     return Mixed(FUNCTIONS[np.sum](run.data), kinds, run.tell_apart)
 
 
-def extreme(xs: Any, ufunc: np.ufunc, pair: Callable[[object, object], object]) -> Any:
-    """Return `max(xs)`, or `min(xs)`."""
-    fold = FUNCTIONS[np.max if ufunc is np.maximum else np.min]
+def extreme(xs: Any, of_array: Callable[[Tracer], Tracer],
+            pair: Callable[[object, object], object]) -> Any:
+    """Return `max(xs)`, or `min(xs)`.
+
+    of_array -- returns that of an array
+    pair -- returns that of two numbers
+    """
     found = []
     xs = plain_items(xs)
     for p in xs:
@@ -188,8 +192,8 @@ def extreme(xs: Any, ufunc: np.ufunc, pair: Callable[[object, object], object]) 
             p.give_up("the largest or smallest of arrays or lists")
         if isinstance(p, Stored):
             if len(xs) > 1 and not is_nonneg(p.count - 1, current().builder.known):
-                return extreme([the_run(xs, "the largest or smallest of a list")], ufunc, pair)
-            found.append(p.number(fold(p.data).value))
+                return extreme([the_run(xs, "the largest or smallest of a list")], of_array, pair)
+            found.append(p.number(of_array(p.data).value))
         else:
             found.append(p)
     return functools.reduce(pair, found)

@@ -21,6 +21,7 @@ from tracejit.trace.python.kinds_of_values import holds_traced
 from tracejit.trace.python.library import (
     extreme_by_key,
     extreme_by_keys,
+    extreme_of_array,
     sorted_by_key,
     sorted_by_keys,
 )
@@ -49,22 +50,27 @@ __all__ = ["fold_by", "sorted_items"]
 
 def fold_by(ufunc: Any, plain: Callable[..., object]) -> Callable[..., Any]:
     """`max(a, b)` and `max(array)`; the first of several equal ones wins, as in Python."""
+    def of_array(x: Tracer, *default: object) -> Any:
+        return call_function(extreme_of_array, (f"{plain.__name__}() arg is an empty sequence",
+                                                ufunc is np.maximum, x, *default), {})
 
     def function(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.keys() - {"key", "default"} or (len(args) > 1 and "default" in kwargs):
+            return plain(*[(0,)] * len(args), **kwargs)  # Python says what is wrong
         if len(args) == 1:
             items = (items_taken if kwargs.get("key") is None else items_in_turn)(args[0])
             if kwargs.get("key") is not None or has_runs(items) or _holds_rows(items):
                 if kwargs or _holds_rows(items):
                     return _extreme_by_key(ufunc, plain, items, **kwargs)
-                return list_functions.extreme(items, ufunc, lambda x, y: _weak_pair(ufunc, x, y))
+                return list_functions.extreme(items, of_array, lambda x, y: _weak_pair(ufunc, x, y))
+            if isinstance(items, Tracer) and items.ndim == 1:
+                return of_array(items, *[kwargs[k] for k in ("default",) if k in kwargs])
             args = (tuple(items) if is_iterator(items) else items,)
         if kwargs.get("key") is not None or (len(args) > 1 and _holds_rows(args)):
             return _extreme_by_key(ufunc, plain, args, **kwargs)
         if not any(map(holds_traced, args)):
             return call_natively(plain, args, kwargs)
         if len(args) == 1:
-            if isinstance(args[0], Tracer) and args[0].ndim == 1:
-                return FUNCTIONS[np.max if ufunc is np.maximum else np.min](args[0])
             args = tuple(args[0])
         result = args[0]
         for x in args[1:]:
@@ -110,19 +116,15 @@ def _weak_pair(ufunc: np.ufunc, x: Any, y: Any) -> Any:
                          "Use np.maximum or np.minimum")
     if any(isinstance(v, Mixed) and not isinstance(v, Merged) for v in (x, y)):
         return _mixed_pair(ufunc, x, y)
-    compare = np.greater if ufunc is np.maximum else np.less
-    if not (is_weak(x) and is_weak(y)):
-        result = apply_operator(ufunc, number_of(x), number_of(y))
-        if any(isinstance(v, (Tracer, np.ndarray)) and (v.ndim or getattr(v, "is_array", True))
-               for v in (x, y)):
-            return result
-        return _of_either_kind(result, x, lambda: np.logical_not(apply_operator(
-            compare, number_of(y), number_of(x))), y)
-    other = as_condition(apply_operator(compare, y, x))
+    other = as_condition(apply_operator(np.greater if ufunc is np.maximum else np.less,
+                                        number_of(y), number_of(x)))
     if isinstance(other, bool):
         return y if other else x
-    result = FUNCTIONS[np.where](other, y, x)
-    result.weak = True
+    result = FUNCTIONS[np.where](other, number_of(y), number_of(x))
+    if any(isinstance(v, (Tracer, np.ndarray)) and (v.ndim or getattr(v, "is_array", True))
+           for v in (x, y)):
+        return result
+    result.weak = is_weak(x) and is_weak(y)
     return _of_either_kind(result, x, lambda: np.logical_not(other), y)
 
 
