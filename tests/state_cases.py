@@ -649,3 +649,26 @@ for _name, _read, _changes in [
     ("keys of a dict", "{p: 2, q: 3}[P(1)]", ["N = 3", "q.k = 1"]),
 ]:
     case(f"called: {_name}", f"{_CALLED}\ndef f(x):\n    return x * {_read}", *_changes)
+
+# --- one name, a container of another kind --------------------------------------------------------
+
+_KINDS = ["G.keys()", "G.values()", "OrderedDict(G).keys()", "list(G)", "tuple(G)", "deque(G)",
+          "set(G)", "frozenset(G)", "types.MappingProxyType(G)", "G", "OrderedDict(G)",
+          "G | OrderedDict()", "defaultdict(float, G)", "array.array('d', G)", "iter(list(G))"]
+_CHANGES = [f"V = {_kind}" for _kind in _KINDS[:-1]]
+for _name, _read in [("sum", "sum(V)"), ("first", "[*V][0]"),
+                     ("type", "len(type(V).__name__.lstrip('o'))"),
+                     ("isinstance", "isinstance(V, dict) + 2 * isinstance(V, (list, set))"),
+                     ("truth of an order", "((V == {1.0, 2.0}) + 1)"), ("length", "len(list(V))")]:
+    case(f"global: a view of another kind, {_name}", "G = {1.0: 3.0, 2.0: 4.0}\nV = G.keys()\n"
+         f"def f(x):\n    return x * {_read}", *_CHANGES, *reversed(_CHANGES))
+for _name, _read in [("copy", "D.copy()['z']"), ("copy.copy", "copy.copy(D)['z']"),
+                     ("union", "D.__or__({})['z']"), ("deep copy", "copy.deepcopy(D)['z']"),
+                     ("call", "D.default_factory()"), ("None", "(D.default_factory is float) + 1"),
+                     ("in a list", "copy.deepcopy([D])[0]['z']"),
+                     ("of a method", "D.__copy__()['z']")]:
+    case(f"global: factory of a defaultdict, {_name}",
+         "K = 2.0\ndef other():\n    return K\nD = defaultdict(lambda: 3.0, a=1.0)\n"
+         f"def f(x):\n    return x * {_read}", "D.default_factory = other", "K = 5.0",
+         "D.default_factory = lambda: 7.0", "D.default_factory = float",
+         "D = defaultdict(other, a=1.0)", "K = 8.0")

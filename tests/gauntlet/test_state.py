@@ -81,7 +81,7 @@ FOUND = ("anew: ", "once: ", "called: ", "argument: ", "function: ", "class", "a
          "in place: shape of an array", "world: context variable", "world: environment",
          "world: file", "world: working folder", "world: arguments", "world: cached",
          "world: weak reference", "world: eval", "global: zeros", "global: keys", "global: set",
-         "global: order", "global: decimal", "global: range")
+         "global: order", "global: a view", "global: factory", "global: decimal", "global: range")
 
 
 ROWS = [case for case in CASES if case.name.startswith(FOUND)]

@@ -194,6 +194,14 @@ def test_after_a_change(change: str, expression: str, tmp_path: Path) -> None:
         assert run(expression, change, tmp_path) == (expression in REFUSED)
 
 
+@pytest.mark.parametrize("expression", CASES[PRECISION] + CASES[ROUNDING])
+def test_flags_of_the_context_decide_on_nothing(expression: str, tmp_path: Path) -> None:
+    decimal.getcontext().clear_flags()  # which the capture raises
+    with tracejit.config(disable_jit=True):
+        assert not run(expression, "getcontext().clear_flags()", tmp_path)
+        assert not run(expression, "getcontext().clear_traps(); getcontext().prec += 1", tmp_path)
+
+
 @pytest.mark.parametrize(("change", "expression"), ROWS[::25], ids=lambda text: text)
 def test_compiled(change: str, expression: str, tmp_path: Path) -> None:
     run(expression, change, tmp_path)

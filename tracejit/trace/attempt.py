@@ -426,7 +426,7 @@ class CaptureAttempt:
     def _settle_memory(self, outputs: list[Atom]) -> None:
         """Note the facts of its inputs' memory on which the program rests, or refuse it."""
         for base, result, inputs in self.trace.laid_out:
-            if base.is_changed or result.is_changed:
+            if base.is_changed or result.is_changed or self.memory.may_be_written(base, result):
                 self.memory.rest_on_layouts(inputs)
         used = _read_values(self.trace.builder.scope.eqns, outputs)
         # under a transform: a derivative by an argument is one by its memory

@@ -76,6 +76,8 @@ class Memory:
         """The layouts of arrays that regions take as inputs."""
         self.writes: WeakKeyDictionary[Cell, Site | None] = WeakKeyDictionary()
         """Where a cell was first written to."""
+        self.has_writes = False
+        """Whether any cell was, one that is gone included."""
         self.sources: WeakKeyDictionary[Cell, Source] = WeakKeyDictionary()
         """The original of each copy that a transform hands on, by the copy's cell."""
         self.seen: dict[tuple[int, int], Site | None] = {}
@@ -142,12 +144,21 @@ class Memory:
             current().builder.emit(find_op("check"), [Literal(False, np.dtype(np.bool_))], {
                 "error": "ValueError", "message": _READ_ONLY})  # the run tells if it gets here
 
+    def may_be_written(self, *cells: Cell) -> bool:
+        """Return whether a write was one to an array of some cells, or may have been.
+
+        An array of a loop or branch may reach names around it that no link of its cell tells.
+        """
+        return any(c in self.writes for c in cells) or (
+            self.has_writes and any(c.depth for c in cells))
+
     def hand_on_write(self, cell: Cell, to: Cell) -> None:
         """Note that another cell gets the writes to one, at the line of the write."""
         if cell in self.writes:
             self._note_site(to, self.writes[cell])
 
     def _note_site(self, cell: Cell, site: Site | None) -> None:
+        self.has_writes = True
         for x in (cell, *cell.behind()):
             self.writes.setdefault(x, site)
 

@@ -187,6 +187,7 @@ class Captures(Outside):
                 isinstance(content, tuple) and hasattr(content, "_fields")):
             return self._container(path, content)
         if type(content) in _VIEWS:
+            self.guards.append(Guarded(path.step("type", None), type(content)))
             return _VIEWS[type(content)](self.read(path.step("attr", "mapping")))
         remedy = remedy_for(content)
         if remedy is not None:
@@ -365,6 +366,8 @@ class Captures(Outside):
                 raise refuse(f"{path} has two keys that are equal now", "Do not change its keys")
             made = content.copy()  # of its kind
             made.update({k: self.read(path.step("item", k)) for k in content})
+            if isinstance(content, defaultdict):
+                made.default_factory = self.read(path.step("attr", "default_factory"))
         else:
             items = [self.read(path.step("item", k)) for k in range(len(content))]
             made = deque(items, content.maxlen) if isinstance(content, deque) else (
@@ -468,9 +471,12 @@ class Captures(Outside):
 
         path = Path(Holder(decimal), "decimal").step("call", ("getcontext", (), ()))
         path = path.step("call", ("__repr__", (), ()))
-        if path.key not in self.contents:
-            self.contents[path.key] = self.context or path.read()
-            self.guards.append(Guarded(path, self.contents[path.key]))
+        if path.key in self.contents:
+            return
+        context = self.contents[path.key] = self.context or path.read()
+        for word, part in ((" flags=", 0), (" traps=", 2)):  # the flags say what was computed
+            parts = path.step("call", ("rpartition", (word,), ()))
+            self.guards.append(Guarded(parts.step("item", part), context.rpartition(word)[part]))
 
     def dispatched(self, fn: Callable[..., object], kind: type) -> Any:
         """Return the function that a `singledispatch` function has for a type."""

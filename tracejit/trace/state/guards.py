@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from array import array
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
@@ -239,8 +239,6 @@ def _of_numpys(state: object) -> object:
 
 
 _AS_THEY_ARE = (type, FunctionType, BuiltinFunctionType, ModuleType)
-
-
 _SEEN_THROUGH = {"numpy", "scipy", "types", "collections", "functools", "string", "fractions"}
 """Libraries whose objects have no state but their attributes."""
 
@@ -276,6 +274,7 @@ _HOLDERS: list[tuple[Any, Any]] = [
     (tuple, lambda x: [*tuple.__iter__(x)]),
     ((bytearray, array), list),
     (deque, lambda x: [x.maxlen, *deque.__iter__(x)]),
+    (defaultdict, lambda x: [x.default_factory, *[y for entry in dict.items(x) for y in entry]]),
     (dict, lambda x: [y for entry in dict.items(x) for y in entry]),
     (MappingProxyType, lambda x: [y for entry in x.items() for y in entry]),
     ((set, frozenset), lambda x: [*type(x).__iter__(x)]),
