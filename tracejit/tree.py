@@ -41,6 +41,16 @@ class Structure:
         """Return the number of leaves."""
         return 1 if self.kind is None else sum(p.count for p in self.parts)
 
+    @property
+    def is_container(self) -> bool:
+        """Return whether `containers_in` has this node."""
+        return bool(self.parts) or _is_changeable(self.kind)
+
+
+def _is_changeable(kind: type | None) -> bool:
+    """Return whether a kind of node is a list's, a dict's or a data class: no tuple, None or leaf."""
+    return kind is not None and kind is not type(None) and not issubclass(kind, tuple)
+
 
 LEAF = Structure(None)
 
@@ -155,16 +165,16 @@ def has_one_twice(structure: Structure) -> bool:
     rest = [structure] if structure.repeats else []
     while rest:
         node = rest.pop()
-        if node.parts or node.kind in (list, dict):
+        if node.is_container:
             kinds.append(node.kind)
             rest += reversed(node.parts)
     return any(first != k and kinds[k] is not tuple for k, first in enumerate(structure.repeats))
 
 
 def containers_in(x: object) -> list[Any]:
-    """Return the containers of a nest, each before its parts; nothing without parts."""
+    """Return the containers of a nest, each before its parts; no tuples without parts."""
     node = _parts(x)
-    if node is None or not (node[1] or type(x) in (list, dict)):
+    if node is None or not (node[1] or _is_changeable(type(x))):
         return []
     return [x, *(c for part in node[1] for c in containers_in(part))]
 

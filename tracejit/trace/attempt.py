@@ -160,8 +160,7 @@ class CaptureAttempt:
             numbers = self.structure.repeats or range(len(given))
             trace.captured.given = {id(x): (x, k) for x, k in zip(given, numbers, strict=True)}
             if self.writes_back:
-                trace.captured.passed = {id(x): x for x in containers((args, *kwargs.values()))
-                                        if isinstance(x, (list, dict))}
+                trace.captured.passed = {id(x): x for x in given if x is not kwargs}
             try:
                 leaves, structure = self._results(fn, args, kwargs)
             finally:  # also where the capture begins again, and would read the new state

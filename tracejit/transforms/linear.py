@@ -404,8 +404,7 @@ def call_of_first(structure: Structure) -> Structure:
 
 
 def _containers(structure: Structure) -> int:
-    own = structure.kind in (list, dict) or bool(structure.parts)
-    return own + sum(map(_containers, structure.parts))
+    return structure.is_container + sum(map(_containers, structure.parts))
 
 
 def _pair(structure: Structure) -> tuple[tuple[Structure, Structure], Structure]:
