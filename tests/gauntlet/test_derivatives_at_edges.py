@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -373,3 +375,26 @@ def test_what_the_branch_taken_does_not_read_is_multiplied_by_nothing(
         assert np.all(np.isfinite(tracejit.vmap(tracejit.grad(f))(np.array([0.0, 2.0]))))
         if f not in (_pairs, _array_in_a_branch_and_after_it, _number_in_a_branch_and_after_it):
             assert tracejit.grad(tracejit.grad(lambda x: f(x) + x ** 2))(0.0) == 2.0
+
+
+RESTS = {
+    "np.remainder": (np.remainder, math.floor), "np.fmod": (np.fmod, math.trunc),
+    "%": (lambda x, y: x % y, math.floor), "divmod": (lambda x, y: divmod(x, y)[1], math.floor),
+    "np.divmod": (lambda x, y: np.divmod(x, y)[1], math.floor),
+    "math.fmod": (math.fmod, math.trunc), "math.remainder": (math.remainder, round),
+}
+
+
+@pytest.mark.parametrize("name", RESTS)
+def test_a_rest_falls_by_the_whole_quotient_where_the_quotient_rounds_to_a_whole_number(name):
+    """The oracle is Python's fractions: of 1.0 and 0.1 the quotient is below 10, and rounds to it."""
+    function, whole = RESTS[name]
+    numbers = [k / 10 for k in (-43, -20, -11, 3, 6, 7, 10, 12, 21, 49)] + [2.5, -0.75]
+    divisors = [k / 10 for k in (1, 2, 3, 7, 11)] + [-0.1, -0.3, 1 / 3]
+    by_divisor = tracejit.grad(lambda y, x: function(x, y))
+    forward = tracejit.jvp(function)
+    with tracejit.config(disable_jit=True):
+        for x, y in itertools.product(numbers, divisors):
+            expected = -whole(Fraction(x) / Fraction(y))
+            assert by_divisor(y, x) == expected, (x, y)
+            assert forward((x, y), (0.0, 1.0))[1] == expected, (x, y)

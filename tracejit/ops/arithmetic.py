@@ -48,10 +48,15 @@ elementwise("neg", np.negative, "-{0}", lambda z, x: (-1,), exact=True, kinds="i
 elementwise("floor_divide", np.floor_divide, "floor_divide({0}, {1})", integer="idiv({0}, {1})",
             cost=6.0, kinds="if", domain=(1.0, 3.0))
 elementwise("remainder", np.remainder, "remainder({0}, {1})",
-            lambda z, x, y: (1, -np.floor(x / y)), integer="imod({0}, {1})", cost=8.0, kinds="if",
-            domain=(1.0, 3.0))
-elementwise("fmod", np.fmod, "fmod({0}, {1})", lambda z, x, y: (1, -np.trunc(x / y)),
+            lambda z, x, y: (1, -_whole_quotient(z, x, y)), integer="imod({0}, {1})", cost=8.0,
+            kinds="if", domain=(1.0, 3.0))
+elementwise("fmod", np.fmod, "fmod({0}, {1})", lambda z, x, y: (1, -_whole_quotient(z, x, y)),
             integer="irem({0}, {1})", cost=8.0, kinds="if", domain=(1.0, 3.0))
+
+
+def _whole_quotient(z: Primal, x: Primal, y: Primal) -> Any:
+    """Return how often y was taken away for the rest z: x / y may round up to the next number."""
+    return np.rint((x - z) / y)
 
 
 def _power_partials(z: Primal, x: Primal, y: Primal) -> tuple[Any, Any]:
