@@ -48,7 +48,7 @@ class Structure:
 
 
 def _is_changeable(kind: type | None) -> bool:
-    """Return whether a kind of node is a list's, a dict's or a data class: no tuple, None or leaf."""
+    """Return whether a kind of node is a list, a dict or a data class."""
     return kind is not None and kind is not type(None) and not issubclass(kind, tuple)
 
 

@@ -20,7 +20,6 @@ from tracejit.ir.types import Aval, scalar
 from tracejit.ir.user_text import graph_name, value_name
 from tracejit.ir.walk import Env, copy_dim, first_undefined
 from tracejit.trace.containers.choices import the_one
-from tracejit.trace.containers.container_aliases import containers
 from tracejit.trace.containers.heap import reached_from
 from tracejit.trace.containers.places import MaybeUnset, Poison, map_content
 from tracejit.trace.containers.references import Reference

@@ -138,7 +138,7 @@ class Captures(Outside):
         """The containers of the arguments, by their ids, each with the number of the first that is
         the same object in the call."""
         self.passed: dict[int, Any] = {}
-        """The lists and dicts of the arguments that the caller would see change, by their ids."""
+        """The containers of the arguments that the caller would see change, by their ids."""
 
     def name(self, fn: FunctionType, name: str) -> Any:
         """Return the object that a function's outer name stands for; `NameError` if nothing."""
