@@ -387,7 +387,7 @@ RESTS = {
 
 @pytest.mark.parametrize("name", RESTS)
 def test_a_rest_falls_by_the_whole_quotient_where_the_quotient_rounds_to_a_whole_number(name):
-    """The oracle is Python's fractions: of 1.0 and 0.1 the quotient is below 10, and rounds to it."""
+    """The oracle is Python's fractions: 1.0 over 0.1 is below 10, and rounds to it."""
     function, whole = RESTS[name]
     numbers = [k / 10 for k in (-43, -20, -11, 3, 6, 7, 10, 12, 21, 49)] + [2.5, -0.75]
     divisors = [k / 10 for k in (1, 2, 3, 7, 11)] + [-0.1, -0.3, 1 / 3]
