@@ -166,7 +166,9 @@ class Specialisation:
             self._renew()
         aside = {output for _, output in (*self.interface.written, *self.interface.assigned)}
         rest = iter([x for k, x in enumerate(outputs) if k not in aside])
-        result = [next(rest) if c is None else _constant(*c) for c in self.interface.constants]
+        memo: dict[int, object] = {}
+        result = [next(rest) if c is None else _constant(memo, *c)
+                  for c in self.interface.constants]
         for k, is_argument, j in self.interface.returned:
             same = leaves[j] if is_argument else result[j]
             if isinstance(same, np.ndarray):
@@ -315,11 +317,12 @@ def _with_fact(leaf: tuple[int, ...], fact: Fact, item: int) -> tuple[int, ...]:
     return (*rest, flags, item if fact.kind == "overlap" else known)
 
 
-def _constant(x: object, source: Path | Callable[[object], object] | None = None) -> Any:
-    """Return a part of the result that no kernel computes."""
+def _constant(memo: dict[int, object], x: object,
+              source: Path | Callable[[object, dict[int, object]], object] | None = None) -> Any:
+    """Return a part of the result that no kernel computes; `memo` is that of this call's copies."""
     if source is None:
         return x
-    return source.read() if isinstance(source, Path) else source(x)
+    return source.read() if isinstance(source, Path) else source(x, memo)
 
 
 def not_here(*args: object) -> Any:

@@ -48,6 +48,7 @@ from tracejit.trace.regions.raising import BranchRaised
 from tracejit.trace.state.captured import Captures
 from tracejit.trace.state.guards import Guarded
 from tracejit.trace.state.paths import Holder, Leaf, Path
+from tracejit.trace.state.results import CannotBeNew
 from tracejit.trace.values import identities, python_numbers, states  # noqa: F401
 from tracejit.trace.values.equations import atom_of, cast, dtype_of, is_weak
 from tracejit.trace.values.mixed import returned
@@ -87,7 +88,7 @@ class Capture:
     arg_leaves -- for each traced leaf of the arguments, its number among the leaves
     leaves     -- captured state that follows them among the graph's inputs
     constants  -- the result's leaves: None where an output of the graph, else the object, and how
-                  a call comes by it: None for itself, a path to read, or `copy.deepcopy`
+                  a call comes by it: None for itself, a path to read, or a `New`
     weak       -- for each output of the graph, whether it stands for a Python number
     recorded   -- paths to the variables and tape values that it reads
     assigned   -- paths to the variables that it assigns to, with the number of the output
@@ -387,13 +388,20 @@ class CaptureAttempt:
             raise StandInRefused(f"{line_of_error(Refusal(), self.fn)}: a numpy.random.Generator "
                                  "cannot be returned. The caller has it, and it is left as the "
                                  "function leaves it")
-        found: tuple[Any, ...] = self.trace.captured.as_result(x)
+        where = line_of_error(Refusal(), self.fn)
+        try:
+            found: tuple[Any, ...] = self.trace.captured.as_result(x)
+            unlike = None
+        except CannotBeNew as e:
+            found, unlike = (x, None), e
         if not isinstance(found[1], Path) and any(
                 isinstance(y, (TracedOperand, Run)) for y in reached_from([x])):
             kind = type(x).__name__
-            raise Refusal(f"{line_of_error(Refusal(), self.fn)}: a {kind} that holds what only the "
-                          "run knows cannot be returned. Return the numbers and arrays themselves, "
-                          "or lists, tuples and dicts of them")
+            raise Refusal(f"{where}: a {kind} that holds what only the run knows cannot be "
+                          "returned. Return the numbers and arrays themselves, or lists, tuples "
+                          "and dicts of them")
+        if unlike is not None:
+            raise Refusal("{}: {}. {}".format(where, *unlike.args))
         return found
 
     def _refuse_leaks(self, graph: Graph) -> None:

@@ -7,10 +7,8 @@ guard is compared, so that captured state is never stale.
 from __future__ import annotations
 
 import builtins
-import copy
 import functools
 import sys
-from array import array
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Container, Mapping
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
@@ -32,8 +30,9 @@ from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.state.guards import Content, Different, Guarded, Same, Shape, guards_of_function
 from tracejit.trace.state.methods import NativeCalls, may_be_called
 from tracejit.trace.state.outside import Outside
-from tracejit.trace.state.paths import Given, Holder, Leaf, Path, attributes_of
+from tracejit.trace.state.paths import Given, Holder, Leaf, Path
 from tracejit.trace.state.policy import asks_again, is_cached, is_opaque
+from tracejit.trace.state.results import new_at_each_call
 from tracejit.trace.state.running import RunningCode
 from tracejit.trace.state.unchanged import copy_of, refuse_changed
 from tracejit.trace.values.eager import Recorded, State
@@ -65,12 +64,6 @@ def _is_of_a_library(x: type | FunctionType) -> bool:
         return not is_followed(x)
     wraps = x.__closure__ and home_of(x).startswith("tracejit.")
     return is_fixed(home_of(x)) and is_fixed(x.__module__) and not wraps
-
-
-def _is_copyable(x: object) -> bool:
-    """Whether a copy of an object that captured code made can stand for it in the result."""
-    return isinstance(x, (set, deque, dict, list, bytearray, array, np.ndarray)) or (
-        attributes_of(x) is not None)
 
 
 def _copy_of_set(x: Any) -> Any:
@@ -526,13 +519,13 @@ class Captures(Outside):
     def as_result(self, x: object) -> tuple[Any, Any]:
         """Return an object that is a part of the result, and how a call comes by it.
 
-        Every call returns the object itself (None), reads it along a path, or copies it.
+        Every call returns the object itself (None), reads it along a path, or makes one (`New`).
         """
-        path = self.copies.get(id(x))
-        if path is not None:
-            return x, path
-        made_here = id(x) not in self.paths and not is_unchanging(x) and not isinstance(x, _CODE)
-        return x, copy.deepcopy if made_here and _is_copyable(x) else None
+        return x, self.copies.get(id(x)) or new_at_each_call(x, self._outside)
+
+    def _outside(self, x: object) -> Any:
+        """Return an object from outside, or the path to the original of a copy; None for others."""
+        return self.copies.get(id(x)) or (x if id(x) in self.paths else None)
 
     def is_from_outside(self, x: object) -> bool:
         """Return whether a container or object was there before the capture."""
