@@ -302,11 +302,12 @@ def _dims_of(leaf: tuple[int, ...]) -> int:
 
 
 def _is_checked_by_entry(fact: Fact) -> bool:
-    """Whether a fact holds for contiguous arrays, or the entry checks it."""
+    """Whether a fact holds for plain contiguous arrays, or the entry checks it."""
     return bool(_EASY.get(fact.kind, fact) == fact.truth)
 
 
-_EASY = {"arrangement": None, "sparse": False, "overlap": False, "writeable": True}
+_EASY = {"arrangement": None, "sparse": False, "overlap": False, "writeable": True,
+         "plain": True, "native": True}
 
 
 def _with_fact(leaf: tuple[int, ...], fact: Fact, item: int) -> tuple[int, ...]:

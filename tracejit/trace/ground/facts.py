@@ -100,6 +100,8 @@ _FOUND: dict[str, Callable[..., Any]] = {
     "arrangement": arrangement_of,
     "writeable": lambda x: not isinstance(x, np.ndarray) or x.flags.writeable,
     "array": lambda x: isinstance(x, np.ndarray),
+    "plain": lambda x: not isinstance(x, np.ndarray) or type(x) is np.ndarray,
+    "native": lambda x: not isinstance(x, np.ndarray) or x.dtype.isnative,
     "sparse": overlaps_itself,
     "overlap": overlap,
     "one": _are_one,

@@ -110,6 +110,25 @@ class Memory:
             self.facts[fact] = (f"{x.name} lies {kind}, which decides whether an array is reshaped "
                                 "as a view or as a copy")
 
+    # --- kinds of arrays --------------------------------------------------------------------
+
+    def require_plain(self) -> None:
+        """Refuse to tell the class of an array where an input is one of a subclass."""
+        for k, x in self.inputs.items():
+            self._note("plain", (k,))
+            if not self._ask("plain", k):
+                raise refuse(f"the class of an array is asked for, and {x.name}, a "
+                             f"{type(x.content).__name__}, is captured as an array",
+                             "Pass np.asarray(x), and the class or a flag beside it")
+
+    def dtype_of(self, cell: Cell, dtype: np.dtype) -> np.dtype:
+        """Return the dtype of an array as users see it: of an input, in the input's byte order."""
+        number = self.cells.get(cell)
+        if number is None:
+            return dtype
+        self._note("native", (number,))
+        return dtype if self._ask("native", number) else self.inputs[number].content.dtype
+
     # --- writes ---------------------------------------------------------------------------------
 
     def begin_as(self, tracer: Any, origin: Any, value: Value | None = None) -> None:
@@ -145,10 +164,7 @@ class Memory:
                 "error": "ValueError", "message": _READ_ONLY})  # the run tells if it gets here
 
     def may_be_written(self, *cells: Cell) -> bool:
-        """Return whether a write was one to an array of some cells, or may have been.
-
-        An array of a loop or branch may reach names around it that no link of its cell tells.
-        """
+        """Return whether some cells were written to, or, made in a region, may have been."""
         return any(c in self.writes for c in cells) or (
             self.has_writes and any(c.depth for c in cells))
 
@@ -198,7 +214,7 @@ class Memory:
         """Return the value of a fact in this call; for specs, its value for most arrays."""
         contents = [self.inputs[k].content for k in numbers]
         if any(x is None for x in contents):
-            return kind == "writeable"
+            return kind in ("writeable", "plain", "native")
         return Fact.of(kind, numbers, contents).truth
 
     def _note(self, kind: str, numbers: tuple[int, ...], why: str = "") -> None:

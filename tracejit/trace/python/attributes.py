@@ -17,7 +17,7 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import SETTERS, method_of_object
 from tracejit.trace.ground.modules import home_of_class
 from tracejit.trace.ground.upward import ABOVE, above
-from tracejit.trace.python.kinds_of_values import type_of
+from tracejit.trace.python.kinds_of_values import asked_type_of, type_of
 from tracejit.trace.python.objects import attribute_of_object, set_attribute_of_object
 from tracejit.trace.python.special_methods import is_generator, special_method
 from tracejit.trace.python.users_functions import captured_function
@@ -96,7 +96,9 @@ def attribute_of_traced(owner: object, name: str) -> Any:
     """Return `owner.name` of a traced value; `AttributeError` where its type has no such name."""
     kind = type_of(owner)
     if name == "__class__":
-        return kind
+        return asked_type_of(owner)
+    if name == "dtype" and isinstance(owner, Tracer) and owner.is_array:
+        return current().memory.dtype_of(owner.cell, owner.dtype)
     of_python = kind in (bool, int, float, complex)
     if (of_python or name.startswith("__")) and not hasattr(kind, name):
         raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from types import UnionType
 from typing import Any
 
+import numpy as np
+
 from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current
-from tracejit.trace.python.kinds_of_values import type_of
+from tracejit.trace.ground.modules import is_followed
+from tracejit.trace.python.kinds_of_values import asked_type_of, type_of
 from tracejit.trace.python.number_functions import to_bool
 from tracejit.trace.python.special_methods import special_method
 from tracejit.trace.state.running import watched
@@ -34,6 +37,9 @@ def is_instance(x: object, kinds: Any) -> Any:
         return _is_instance_on_each_path(x, kinds)
     stands_for = type_of(x)
     for k in _classes(kinds):
+        if isinstance(x, Tracer) and x.is_array and k is not np.ndarray and (
+                is_followed(k) or issubclass(k, np.ndarray)):
+            current().memory.require_plain()
         method = special_method(k, "__instancecheck__")
         if method is not None and method(k, x):
             return True
@@ -86,4 +92,4 @@ def _classes(kinds: object) -> Iterator[type]:
 
 def type_function(x: object, *more: object, **keywords: object) -> type:
     """Return `type(x)`, or the class that `type` makes of three arguments."""
-    return type(x, *more, **keywords) if more else type_of(x)
+    return type(x, *more, **keywords) if more else asked_type_of(x)

@@ -17,7 +17,7 @@ from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["LIKE_LISTS", "holds_traced", "type_of"]
+__all__ = ["LIKE_LISTS", "asked_type_of", "holds_traced", "type_of"]
 
 
 LIKE_LISTS = (deque, ValuesView)
@@ -51,3 +51,10 @@ def type_of(x: object) -> type:
         x.tell_apart()
     plain: type = {"f": float, "i": int, "c": complex, "b": bool}.get(x.dtype.kind, x.dtype.type)
     return plain if x.weak else x.dtype.type
+
+
+def asked_type_of(x: object) -> type:
+    """Return `type(x)` where the program asks; refuse it of an array that may be of a subclass."""
+    if isinstance(x, Tracer) and x.is_array:
+        current().memory.require_plain()
+    return type_of(x)

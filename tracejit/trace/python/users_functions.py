@@ -25,7 +25,7 @@ from tracejit.trace.ground.source import LIKE_USERS, PACKAGE, rewritten_source
 from tracejit.trace.ground.strangers import STRANGERS
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.python.impure import refuse_debugger, refused_as_impure, refused_for_frames
-from tracejit.trace.python.kinds_of_values import holds_traced, type_of
+from tracejit.trace.python.kinds_of_values import asked_type_of, holds_traced
 from tracejit.trace.python.recursions import bounded_recursion
 from tracejit.trace.state.changes import note_all_new, note_made, note_new
 from tracejit.trace.state.clocks import let_out
@@ -55,7 +55,7 @@ _DISPATCHING = vars(functools)["singledispatch"](print).__code__
 def call_python(fn: FunctionType, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Call a Python function, captured if it is a user's and has a source."""
     if fn.__code__ is _DISPATCHING and args:
-        chosen = current().captured.dispatched(fn, type_of(args[0]))
+        chosen = current().captured.dispatched(fn, asked_type_of(args[0]))
         return ABOVE.call_function(chosen, args, kwargs)
     if fn.__code__.co_flags & CO_GENERATOR and (made := _generator(fn, args, kwargs)) is not None:
         return made
