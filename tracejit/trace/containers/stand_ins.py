@@ -51,7 +51,8 @@ class StandIn:
 
     def refuse_walked(self) -> None:
         """Refuse that it gets or loses items while a loop runs over it."""
-        walked = current().walked
+        trace = current()
+        walked = [*trace.walked, *(w for i in trace.iterators for w in i.walks)]
         if self.walked or any(xs is w for xs in self.shown for w in walked):
             raise self.refused("a change, while a loop runs over it,")
 

@@ -26,7 +26,6 @@ from tracejit.trace.lists.iterables import (
     as_now,
     constant_range,
     counted,
-    require_length,
 )
 from tracejit.trace.lists.known_lengths import (
     MOST_UNROLLED,
@@ -36,6 +35,7 @@ from tracejit.trace.lists.known_lengths import (
     note_iteration,
     note_objects,
 )
+from tracejit.trace.lists.live_items import require_length
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.python.calls_with_containers import items_in
 from tracejit.trace.python.caught import may_raise

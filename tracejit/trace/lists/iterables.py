@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections import deque
-from collections.abc import Callable, ItemsView, Iterator, KeysView, Sequence, ValuesView
+import itertools
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, SupportsIndex, cast
 
 import numpy as np
 
@@ -19,18 +20,21 @@ from tracejit.trace.ground.dispatch import FUNCTIONS, Changing
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.lists.known_lengths import need_run_of_many
+from tracejit.trace.lists.live_items import LiveItems, require_length, with_numbers
 from tracejit.trace.lists.rows import in_list
 from tracejit.trace.state.changes import advance, note_made
 from tracejit.trace.state.left_iterators import note_left
+from tracejit.trace.state.uncaptured import read_indices
 from tracejit.trace.values.equations import as_operand, emit, same_dim, to_dim
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.mixed import Merged
+from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.symbolic_ints import SymInt, of_dim
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
-__all__ = ["Iterated", "TracedIterable", "as_now", "constant_range", "counted", "is_traced",
-           "item_in_turn", "make_enumerate", "make_ndenumerate", "make_ndindex", "make_range",
-           "make_reversed", "make_zip", "read_now", "require_length"]
+__all__ = ["Iterated", "TracedIterable", "as_index", "as_now", "constant_range", "counted",
+           "ends_of_slice", "is_traced", "item_in_turn", "make_enumerate", "make_ndenumerate",
+           "make_ndindex", "make_range", "make_reversed", "make_zip", "read_now"]
 
 
 class TracedIterable:
@@ -100,11 +104,7 @@ def make_range(*args: Any) -> Any:
     """Return `range(*args)`, as a traced iterable where an argument is traced."""
     if not any(isinstance(a, (SymInt, Tracer)) for a in args):
         return range(*args)
-    for a in args:
-        if isinstance(a, Merged):
-            a.tell_apart()
-        if isinstance(a, Tracer) and a.dtype.kind not in "iu":
-            raise TypeError("'float' object cannot be interpreted as an integer")
+    args = tuple(map(as_index, args))
     start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
     lo, hi, by = to_dim(start), to_dim(stop), to_dim(step)
     if by == 1:
@@ -119,6 +119,20 @@ def make_range(*args: Any) -> Any:
     span = hi - lo if by > 0 else lo - hi
     count = maximum(ceil_div(span, abs(by)), 0, current().builder.known)
     return TracedIterable(0, count, lambda k: of_dim(lo) + k * by, "a range")
+
+
+def as_index(x: object) -> Any:
+    """Return what stands for an int as one, as `x.__index__()` does."""
+    if isinstance(x, Merged):
+        x.tell_apart()
+    if not isinstance(x, TracedOperand):
+        read_indices([x])
+        return operator.index(cast("SupportsIndex", x))
+    if isinstance(x, Tracer):
+        one = x.dtype.type(1)
+        operator.index(one.item() if x.weak else one)  # which may raise
+        return of_dim(to_dim(x + 0 if x.dtype.kind == "b" else x))
+    return of_dim(to_dim(x))
 
 
 def _traced_count(lo: Dim, hi: Dim, by: Dim) -> Dim:
@@ -178,13 +192,6 @@ class Iterated:
         return items
 
 
-def require_length(xs: Sequence[Any], length: int) -> None:
-    """Refuse a list of Python's that zip() runs over beside an array, if its length has changed."""
-    if len(xs) != length:
-        raise refuse("a list that changes its length while zip() runs over it and over an array",
-                     "Run over its indices with `while k < len(items)`, or over a copy")
-
-
 def counted(x: Any) -> TracedIterable | None:
     """Return the items of x as a traced iterable, for a `for`; None where Python goes through x."""
     if isinstance(x, TracedIterable):
@@ -226,11 +233,20 @@ def make_enumerate(iterable: Any, start: Any = 0) -> Any:
     items = _counted(iterable)
     if items is None:
         return enumerate(iterable, start)
+    start = as_index(start)
     numbered = TracedIterable(items.lo, items.hi,
                               lambda i: (items.turn(i) + start, items.item(i)),
                               "enumerate()", items.reverse)
     numbered.snapshots, numbered.walks = items.snapshots, items.walks
     return Iterated(numbered)
+
+
+def ends_of_slice(ends: tuple[object, ...]) -> tuple[Any, ...]:
+    """Return the arguments of `islice()` as ints and None; raise Python's error for others."""
+    plain: Any = [1 if isinstance(x, TracedOperand) and as_index(x) is not None else x
+                  for x in ends]
+    itertools.islice((), *plain)
+    return tuple(None if x is None else as_index(x) for x in ends)
 
 
 def as_now(x: object) -> Any:
@@ -270,12 +286,12 @@ def make_zip(*iterables: object, strict: bool = False) -> Any:
     parts = [_counted(x) for x in iterables]
     if all(p is None for p in parts):
         return zip(*iterables, strict=strict)
-    iterables = tuple(tuple(_iterate(x)) if isinstance(x, _FINITE) else x for x in iterables)
+    iterables = tuple(with_numbers(x) for x in iterables)
     sequences: list[Callable[[Any], Any]] = []
     size: Dim | None = None
     for part, x in zip(parts, iterables, strict=True):
         if part is None:
-            if not isinstance(x, (list, tuple, range)):
+            if not isinstance(x, (list, tuple, range, LiveItems)):
                 raise refuse(f"zip() of an array and a {type(x).__name__} cannot be captured",
                              "Use lists or arrays")
             part_count: Dim = len(x)
@@ -291,14 +307,6 @@ def make_zip(*iterables: object, strict: bool = False) -> Any:
     zipped.walks = tuple(w for part, x in zip(parts, iterables, strict=True) for w in (
         part.walks if part is not None else (x,)))
     return Iterated(zipped)
-
-
-_FINITE = (str, bytes, dict, set, frozenset, deque, KeysView, ValuesView, ItemsView)
-"""Types without items by number, or with guards of their own, that are read to the end at once."""
-
-
-def _iterate(x: object) -> Any:
-    return ABOVE.iterate(x)
 
 
 def _plain_item(x: Sequence[object], length: int, k: Any) -> Any:

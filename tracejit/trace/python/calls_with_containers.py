@@ -117,7 +117,8 @@ def _items_for(x: StandIn, is_lazy: bool, several: bool) -> Any:
     items = ABOVE.call_function(x.on_items, (), {})
     if is_lazy and isinstance(x, (DataDeque, DataList)):
         indexable(items)
-        x.shown.append(items)
+    if is_lazy:
+        x.owner.shown.append(items)
     return items
 
 

@@ -12,7 +12,13 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from tracejit.trace.lists.iterables import is_traced, item_in_turn, read_now
+from tracejit.trace.lists.iterables import (
+    as_index,
+    ends_of_slice,
+    is_traced,
+    item_in_turn,
+    read_now,
+)
 from tracejit.trace.lists.orders import readable
 
 __all__ = ["MAKERS", "collected", "contained", "extended", "extreme", "first", "largest",
@@ -199,7 +205,10 @@ def _reduce(function: Callable[[T, S], T], g: Iterable[S], initial: T) -> T:
 
 
 def _enumerate(iterable: Iterable[T], start: int = 0) -> Iterator[tuple[int, T]]:
-    k = start
+    return _numbered(iterable, as_index(start))
+
+
+def _numbered(iterable: Iterable[T], k: int) -> Iterator[tuple[int, T]]:
     for x in iterable:
         yield k, x
         k = k + 1
@@ -217,9 +226,21 @@ def _filter(fn: Callable[[T], object] | None, g: Iterable[T]) -> Iterator[T]:
 
 
 def _islice(g: Iterable[T], *ends: int | None) -> Iterator[T]:
+    ends = ends_of_slice(ends)
     start, stop, step = (0, ends[0], 1) if len(ends) == 1 else (*ends, 1)[:3]
-    wanted = 0 if start is None else start
-    step = 1 if step is None else step
+    if stop is not None and stop < 0 and len(ends) == 1:
+        raise ValueError(f"Stop argument for islice() {_MUST_BE}")
+    if (start is not None and start < 0) or (stop is not None and stop < 0):
+        raise ValueError(f"Indices for islice() {_MUST_BE}")
+    if step is not None and step < 1:
+        raise ValueError("Step for islice() must be a positive integer or None.")
+    return _sliced(g, 0 if start is None else start, stop, 1 if step is None else step)
+
+
+_MUST_BE = "must be None or an integer: 0 <= x <= sys.maxsize."
+
+
+def _sliced(g: Iterable[T], wanted: int, stop: int | None, step: int) -> Iterator[T]:
     end = None if stop is None else max(wanted, stop)  # as many are taken where it is after `stop`
     k = 0
     if end is not None and end <= 0:

@@ -14,7 +14,14 @@ from tracejit.trace.containers.runs import Run, as_array_operand, has_runs
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.lists import list_runs
-from tracejit.trace.lists.iterables import Iterated, TracedIterable, as_now, counted, make_zip
+from tracejit.trace.lists.iterables import (
+    Iterated,
+    TracedIterable,
+    as_index,
+    as_now,
+    counted,
+    make_zip,
+)
 from tracejit.trace.python import list_functions, list_making
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.python.iterating import iterate, mapping_of
@@ -168,9 +175,15 @@ def array_of_items(iterable: object, dtype: npt.DTypeLike, count: int = -1) -> A
     if any(isinstance(x, (list, tuple)) or (isinstance(x, Tracer) and x.dims) or (
             isinstance(x, Run) and not x.is_numbers) for x in items):
         raise ValueError("setting an array element with a sequence.")
+    count = as_index(count)
     if has_runs(items) and count != -1:
         list_runs.give_up(items, "fromiter() of some items")
-    return FUNCTIONS[np.array](as_array_operand(items if count == -1 else items[:count]),
+    if not isinstance(count, int):
+        raise refuse("fromiter() of as many items as the run says", "Write fromiter(...)[:count]")
+    if count > len(items):
+        raise ValueError(f"iterator too short: Expected {count} but iterator had only "
+                         f"{len(items)} items.")
+    return FUNCTIONS[np.array](as_array_operand(items if count == -1 else items[:max(count, 0)]),
                                dtype=dtype)
 
 
