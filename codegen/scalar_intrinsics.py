@@ -10,6 +10,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from tracejit.codegen.casts import cast_to
 from tracejit.codegen.complex_functions import complex_function
 from tracejit.codegen.pointers import NUMBA_TYPES
 from tracejit.codegen.scalars import names_where
@@ -48,9 +49,9 @@ def scalar_names(widths: tuple[int, ...], *, reassociate: bool) -> dict[str, Any
     }
     names.update((name, _math(name, widths)) for name in names_where(libm=1))
     names.update((name, _math2(name, widths)) for name in names_where(libm=2))
-    names.update((name, _cast(NUMBA_TYPES[dtype])) for name, dtype in DTYPES.items()
+    names.update((name, cast_to(NUMBA_TYPES[dtype])) for name, dtype in DTYPES.items()
                  if name != "bool")
-    names["bool_"] = _cast(types.boolean)
+    names["bool_"] = cast_to(types.boolean)
     return names
 
 
@@ -249,30 +250,6 @@ def _division(remainder: bool) -> Any:
             return builder.select(is_zero, zero, result)
 
         return kind(kind, kind), generate
-
-    return function
-
-
-def _cast(kind: types.Type) -> Any:
-    @intrinsic
-    def function(typingctx: TypingContext, x: types.Type) -> Any:
-        source = types.unliteral(x)
-
-        def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
-                     args: Sequence[ir.Value]) -> Any:
-            (value,) = args
-            if isinstance(source, types.Complex) and not isinstance(kind, types.Complex):
-                number = context.make_complex(builder, source, value)
-                if kind is types.boolean:
-                    parts = [builder.fcmp_unordered("!=", p, p.type(0.0))
-                             for p in (number.real, number.imag)]
-                    return builder.or_(*parts)
-                return context.cast(builder, number.real, source.underlying_float, kind)
-            if kind is types.boolean and isinstance(source, types.Float):
-                return builder.fcmp_unordered("!=", value, value.type(0.0))
-            return context.cast(builder, value, source, kind)
-
-        return kind(source), generate
 
     return function
 
