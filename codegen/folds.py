@@ -52,8 +52,12 @@ def combined(combine: str, dtype: np.dtype, a: Expression, b: Expression) -> Exp
         made = call("radd", a, b) if dtype.kind in "fc" else Bin("+", a, b)
     else:
         made = Bin(_STEPS[combine], a, b)
-    is_narrow = dtype.kind in "iu" and dtype != np.int64
-    return Cast(dtype, made) if is_narrow or (combine == "mul" and dtype == np.float32) else made
+    return Cast(dtype, made) if combine == "mul" and dtype == np.float32 else _kept(dtype, made)
+
+
+def _kept(dtype: np.dtype, made: Expression) -> Expression:
+    """Return a number as a register of a dtype has it: operators make int64 of narrow integers."""
+    return Cast(dtype, made) if dtype.kind in "iu" and dtype != np.int64 else made
 
 
 _WIDE = {np.dtype(np.float32): np.dtype(np.float64),
@@ -101,7 +105,7 @@ class Folds:
         register = self.registers[s]
         term = self.code.product(s.operands)
         if s.kind == "running":
-            step: Expression = Bin("+", register, term)
+            step = _kept(register.dtype, Bin("+", register, term))
         else:
             if register.dtype != s.target.aval.dtype:
                 term = Cast(register.dtype, term)

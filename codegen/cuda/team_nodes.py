@@ -17,7 +17,7 @@ from tracejit.codegen.cuda.teams import ARGUMENTS, TeamAccess, accesses_of, meet
 from tracejit.codegen.cuda.units import Unit
 from tracejit.codegen.expression_edits import call
 from tracejit.codegen.folds import identity_of
-from tracejit.codegen.loop_expressions import BOOL, I64, ZERO, Array, Bin, Expression, Var
+from tracejit.codegen.loop_expressions import BOOL, I64, ZERO, Array, Bin, Cast, Expression, Var
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Store
 from tracejit.ir.dtypes import dtype_name
 
@@ -134,12 +134,14 @@ class _Rows:
         at = next(k for k, n in enumerate(loop.body)
                   if isinstance(n, Assign) and n.name == total.name)
         add = loop.body[at]
-        assert isinstance(add, Assign) and isinstance(add.expression, Bin)
+        assert isinstance(add, Assign)
+        added = add.expression.a if isinstance(add.expression, Cast) else add.expression
+        assert isinstance(added, Bin)
         shared = self._shared(total.name)
         first, var = Var(self._free("turn"), I64), Var(loop.var, I64)
         is_here = Var(self._free("is_here"), BOOL)
         term, here = (Var(self._free(stem), total.dtype) for stem in ("term", "here"))
-        before = [*loop.body[:at], Assign(term.name, add.expression.b, add.origin)]
+        before = [*loop.body[:at], Assign(term.name, added.b, add.origin)]
         after = [replace(n, expression=here) if isinstance(n, Store) and n.expression == total
                  else n for n in loop.body[at + 1:]]
         body: list[Node] = [
