@@ -62,6 +62,8 @@ class Nest:
 
     def is_tiny(self) -> bool:
         """Return whether it is better written out, iteration by iteration."""
+        if not isinstance(self.extent, int):  # of a loop inside that never runs, it may be unknown
+            return False
         work = 0
         for s in self.statements():
             trips = product(tuple(s.extents))
