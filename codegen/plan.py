@@ -129,7 +129,8 @@ def _atom_code(builder: ir.IRBuilder, a: Value | IntegerCall,
     if a.fn in ("max", "min"):
         test = builder.icmp_signed(">" if a.fn == "max" else "<", left, right)
         return builder.select(test, left, right)
-    safe = builder.select(builder.icmp_signed("==", right, WORD(0)), WORD(1), right)
+    is_zero = builder.icmp_signed("==", right, WORD(0))  # then the result is 0, as in the kernel
+    safe, left = builder.select(is_zero, WORD(1), right), builder.select(is_zero, WORD(0), left)
     quotient, rest = builder.sdiv(left, safe), builder.srem(left, safe)
     opposite = builder.icmp_signed("<", builder.xor(rest, safe), WORD(0))
     adjust = builder.and_(builder.icmp_signed("!=", rest, WORD(0)), opposite)

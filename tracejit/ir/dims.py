@@ -60,9 +60,13 @@ def _ordered(a: Dim, b: Dim) -> tuple[Dim, Dim]:
 
 
 def floor_div(a: Dim, b: Dim) -> Dim:
-    """Return `a // b` with Python's rounding; exact where every coefficient is divisible."""
-    if isinstance(a, int) and isinstance(b, int) and b:
-        return a // b
+    """Return `a // b` with Python's rounding; exact where every coefficient is divisible.
+
+    Of numbers it is 0 where b is 0, as in a kernel: a check before it raises the error, where the
+    division is carried out at all.
+    """
+    if isinstance(a, int) and isinstance(b, int):
+        return a // b if b else 0
     if isinstance(a, Expr) and isinstance(b, int) and b:
         if all(c % b == 0 for _, c in a.terms):
             return polynomial({m: c // b for m, c in a.terms}, a.const // b)
@@ -77,9 +81,9 @@ def ceil_div(a: Dim, b: Dim) -> Dim:
 
 
 def mod(a: Dim, b: Dim) -> Dim:
-    """Return `a % b` with Python's sign."""
-    if isinstance(a, int) and isinstance(b, int) and b:
-        return a % b
+    """Return `a % b` with Python's sign; of numbers 0 where b is 0, see `floor_div`."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a % b if b else 0
     if isinstance(a, Expr) and isinstance(b, int) and b and all(c % b == 0 for _, c in a.terms):
         return a.const % b
     return atom(IntegerCall("mod", (a, b)))
