@@ -91,8 +91,7 @@ def _name_of_type(kind: type) -> str:
 
 
 def _describe_sequence(x: Collection[object], seen: tuple[int, ...]) -> Any:
-    items = sorted(x, key=repr) if isinstance(x, (set, frozenset)) else x
-    return [type(x).__name__, *[describe(item, seen) for item in items]]
+    return [type(x).__name__, *[describe(item, seen) for item in x]]  # a set's order counts, too
 
 
 def _describe_array(x: np.ndarray, seen: object) -> Any:
@@ -102,7 +101,8 @@ def _describe_array(x: np.ndarray, seen: object) -> Any:
 
 
 def _describe_code(x: CodeType, seen: tuple[int, ...]) -> Any:
-    consts = [describe(c, seen) for c in x.co_consts]
+    consts = [describe(sorted(c, key=repr) if isinstance(c, frozenset) else c, seen)
+              for c in x.co_consts]  # of one that is gone through, the capture takes note
     return ["code", x.co_name, x.co_code.hex(), consts, list(x.co_names), list(x.co_varnames),
             list(x.co_freevars), list(x.co_cellvars), x.co_argcount, x.co_posonlyargcount,
             x.co_kwonlyargcount, x.co_flags, x.co_exceptiontable.hex()]

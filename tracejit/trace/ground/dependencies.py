@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
 
-__all__ = ["Dependencies", "collecting", "note_function", "note_impure", "note_rule",
-           "note_unseen"]
+__all__ = ["Dependencies", "collecting", "note_function", "note_impure", "note_order",
+           "note_rule", "note_unseen"]
 
 
 class Dependencies:
@@ -63,6 +63,20 @@ def note_impure(text: str) -> None:
     """Note a call whose result became part of the program, and may be another one elsewhere."""
     for found in _COLLECTING.open:
         found.impure[text] = None
+
+
+def note_order(x: object) -> None:
+    """Note a set of which the order is another one in each process: by hashes of texts, or ids."""
+    if type(x) in (set, frozenset) and not all(map(_is_hashed_alike, x)):  # type: ignore[call-overload]
+        note_impure("the iterator of a set")
+
+
+def _is_hashed_alike(x: object) -> bool:
+    """Return whether an object has one hash in all processes."""
+    return type(x) in _HASHED_ALIKE or (type(x) is tuple and all(map(_is_hashed_alike, x)))
+
+
+_HASHED_ALIKE = {bool, int, float, complex}
 
 
 def note_unseen(text: str) -> None:

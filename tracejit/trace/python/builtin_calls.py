@@ -93,8 +93,6 @@ def call_builtin(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
         raise refused_as_impure(fn, name == "default_rng" and are_seeds(args, kwargs))
     if looks_at_frames(fn):
         raise refused_for_frames(fn)
-    if differs_elsewhere(fn):
-        note_impure(name)
     if not reads_nothing(fn):
         unseen(f"{module_of(fn)}.{name}")
     if fn is builtins.print and traced:
@@ -131,6 +129,8 @@ def _item_of_namespace(names: object, key: object, *default: object) -> Any:
 def call_natively(fn: Callable[..., object], args: tuple[object, ...],
                   kwargs: dict[str, object]) -> Any:
     """Call a function that Python implements; functions that it calls are captured, for guards."""
+    if differs_elsewhere(fn):
+        note_impure(fn.__name__)
     if not looks_inside(fn) and not _only_holds(fn):
         calls = any(fn is f for f in _CALLERS)
         args = tuple([_captured(_called_back(x) if calls else x) for x in args])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.trace.containers.runs import copies, has_runs, holds_runs, is_index
+from tracejit.trace.ground.dependencies import note_order
 from tracejit.trace.ground.operators import BINARY, UNARY
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists.growing import MANY_ITEMS
@@ -120,6 +121,7 @@ def operate(a: object, b: object, method: str, reflected: str,
         else:
             result = call_natively(plain, (a, b), {})
         made = type(a) in CONTAINERS or type(b) in CONTAINERS
+        note_order(result)
         return note_new(result, (a, b)) if made else result
     attempts = [(left, a, b)]
     if right is not None and type(a) is not type(b) and not (

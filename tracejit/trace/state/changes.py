@@ -18,6 +18,7 @@ from tracejit.trace.containers.places import AttributePlace, ItemPlace, shows_of
 from tracejit.trace.containers.records import is_of_iteration, is_record
 from tracejit.trace.ground.attributes import own_names
 from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dependencies import note_order
 from tracejit.trace.ground.restarts import Grows, NotRepeatable, Relist, Unroll
 from tracejit.trace.state.left_iterators import refuse_left
 from tracejit.trace.values.operands import TracedOperand
@@ -34,6 +35,7 @@ CODE = (type, FunctionType, BuiltinFunctionType, MethodType, ModuleType, TracedO
 
 def note_made(x: object) -> Any:
     """Note that a container, object or iterator was made here: the regions around may change it."""
+    note_order(x)
     frames = current().frames
     if frames:
         frames[-1].created[id(x)] = x

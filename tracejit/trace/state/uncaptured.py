@@ -18,7 +18,7 @@ from tracejit.trace.containers.container_aliases import may_be_another, refuse_j
 from tracejit.trace.containers.places import MaybeUnset
 from tracejit.trace.containers.records import is_record
 from tracejit.trace.ground.context import current, refuse, refuse_outside
-from tracejit.trace.ground.dependencies import note_unseen
+from tracejit.trace.ground.dependencies import note_order, note_unseen
 from tracejit.trace.ground.restarts import Grows, Unroll
 from tracejit.trace.state.changes import (
     CODE,
@@ -71,6 +71,8 @@ def call_watched(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
         if list(before) != list(after) or not all(_is_same(after[k], y)
                                                   for k, y in before.items()):
             _note(x, before, after, what, any(x is y for y in given))
+    for x in (*given, result):
+        note_order(x)
     return result
 
 

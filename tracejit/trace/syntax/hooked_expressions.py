@@ -198,7 +198,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         operators = [constant(type(op).__name__) for op in node.ops]
         first, *rest = node.comparators
         return place(hook("compare", ast.Tuple(list(operators), ast.Load()), self.visit(node.left),
-                          self.visit(first), *map(self._deferred, rest)), node)
+                          self._member_of(node.ops[0], first), *map(self._deferred, rest)), node)
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:
         return self._comprehension(node, "list_of")
@@ -283,6 +283,12 @@ class ExpressionRewriter(ast.NodeTransformer):
     def visit_Set(self, node: ast.Set) -> Any:
         self.generic_visit(node)
         return place(hook("keyed", node, constant(len(node.elts))), node)
+
+    def _member_of(self, op: ast.cmpop, node: ast.expr) -> ast.expr:
+        """Return an operand of a comparison; a set of constants is only looked into there."""
+        looks = isinstance(op, (ast.In, ast.NotIn)) and isinstance(node, ast.Set) and all(
+            isinstance(x, ast.Constant) for x in node.elts)
+        return node if looks else self.visit(node)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
         return place(hook("text", *map(self._text_part, node.values)), node)
