@@ -225,9 +225,7 @@ class Function(Displayed, Generic[P, R]):
 
     def _chosen(self, structure: Structure, leaves: Sequence[object]) -> Specialisation | None:
         """Return the specialisation that a call was carried out by; None where none was kept."""
-        if any(isinstance(x, Recorded) for x in leaves):
-            return None
-        specs, leaves = self._specs(list(leaves))
+        specs, leaves = self._specs([x._data if isinstance(x, Recorded) else x for x in leaves])
         return next((s for s in self._table.get(key_of(structure, specs), ()) if s.fits(leaves)),
                     None)
 

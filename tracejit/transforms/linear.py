@@ -19,11 +19,11 @@ from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.program import Program
 from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.trace.capture import capture_function
-from tracejit.trace.ground.context import refuse, refuse_outside
+from tracejit.trace.ground.context import current, refuse, refuse_outside
 from tracejit.trace.ground.facts import copies_of
 from tracejit.trace.regions.draws import generator_from_outside, has_no_seed, refuse_draws
-from tracejit.trace.state.paths import Leaf
-from tracejit.trace.values.eager import watches
+from tracejit.trace.state.paths import Leaf, Path
+from tracejit.trace.values.eager import Recorded, watches
 from tracejit.trace.values.equations import atom_of, is_weak, lift
 from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.specs import ArgSpec
@@ -39,7 +39,7 @@ __all__ = ["Pullback", "Tangent", "pair_of"]
 
 _TWO_TUPLES = ("{name} takes the arguments and their tangents as two tuples: "
                "{name}(f, (x, y), (x_dot, y_dot))")
-_NUMBERS = (int, float, complex, np.ndarray, np.generic, DeviceArray)
+_NUMBERS = (int, float, complex, np.ndarray, np.generic, DeviceArray, Recorded)
 
 
 def as_before_draws(leaves: Sequence[object]) -> list[Any]:
@@ -65,9 +65,12 @@ def _check_like(what: str, names: Sequence[str], shown: Sequence[Any],
 
 def _like(x: Any, t: object) -> Any:
     """Return a tangent or cotangent with the dtype of its value."""
-    dtype = x.dtype if isinstance(x, (Tracer, SymInt, DeviceArray)) else np.result_type(x)
+    known = isinstance(x, (Tracer, SymInt, DeviceArray, Recorded))
+    dtype = x.dtype if known else np.result_type(x)
     if isinstance(t, (Tracer, SymInt)):
         return t
+    if isinstance(t, Recorded):
+        return t if t._data.dtype == dtype else t.astype(dtype)  # type: ignore[attr-defined]
     if isinstance(t, DeviceArray):
         if t.dtype != dtype:
             raise TypeError(f"a tangent or cotangent on the device is of dtype {t.dtype}, and "
@@ -142,7 +145,7 @@ class Pullback:
             state.require(leaves, getattr(self.fn, "__name__", "a function"))
             key = (structure, *state.keys)
             back = self.backward.get(key) or self.backward.setdefault(
-                key, make_function(_Backward(self, structure, state.keys)))
+                key, make_function(_Backward(self, structure, state.paths)))
             return back(tuple(as_before_draws(leaves)), tuple(ct_leaves), *state.values)
 
         return (value, pullback, aux) if self.has_aux else (value, pullback)
@@ -212,15 +215,20 @@ class Pullback:
 class _StateAsCalled:
     """The state that a call read besides its arguments, as it was then.
 
-    keys   -- of the paths to numbers and arrays
-    values -- these, the arrays copied
+    paths  -- to numbers and arrays
+    keys   -- of these paths
+    values -- these numbers and arrays, which are copied
     """
 
     def __init__(self, forward: Function, structure: Structure, leaves: Sequence[object]) -> None:
-        self.chosen = None if watches() else forward._chosen(structure, leaves)
+        self.chosen = forward._chosen(structure, leaves)
+        if self.chosen is not None and self.chosen.interface.recorded and (
+                watches() or any(isinstance(x, Recorded) for x in leaves)):
+            self.chosen = None  # tapes follow variables: the pullback reads them
         found = [] if self.chosen is None else [
-            (s.path.key, s.read()) for s in self.chosen.interface.sources if isinstance(s, Leaf)]
-        self.keys = tuple([key for key, _ in found])
+            (s.path, s.read()) for s in self.chosen.interface.sources if isinstance(s, Leaf)]
+        self.paths = [path for path, _ in found]
+        self.keys = tuple([path.key for path in self.paths])
         self.values = [x.copy("K") if isinstance(x, np.ndarray) else x for _, x in found]
 
     def require(self, leaves: Sequence[object], name: str) -> None:
@@ -236,13 +244,13 @@ class _StateAsCalled:
 class _Backward:
     """The program of a pullback: from arguments and cotangents to cotangents of the arguments.
 
-    keys -- of the paths to the state that is given behind these
+    paths -- to the state that is given behind these
     """
 
     name = "vjp"
 
-    def __init__(self, owner: Pullback, structure: Structure, keys: Sequence[object]) -> None:
-        self.fn, self.owner, self.structure, self.keys = owner.fn, owner, structure, keys
+    def __init__(self, owner: Pullback, structure: Structure, paths: Sequence[Path]) -> None:
+        self.fn, self.owner, self.structure, self.paths = owner.fn, owner, structure, paths
         self.options = owner.options
 
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
@@ -263,8 +271,8 @@ class _Backward:
         inputs = {leaf: k for k, leaf in enumerate(c.arg_leaves)}
         floats = set(_differentiable([s.dtype for s in specs[:count]]))
         wrt = [c.united.get(inputs[k], inputs[k]) for k in numbers if k in floats]
-        end = len(specs) - len(self.keys)
-        kept = {key: end + k for k, key in enumerate(self.keys)}
+        end = len(specs) - len(self.paths)
+        kept = {path.key: end + k for k, path in enumerate(self.paths)}
         state = [kept.get(leaf.path.key, leaf) for leaf in c.leaves]
         given = [k for k in range(count, end) if c.constants[k - count] is None]
         block = Block(c.graph.inputs, c.graph.eqns, c.graph.outputs[:len(given)])
@@ -276,9 +284,14 @@ class _Backward:
         return Program(graph.name, graph, c, sources, grads, constants, weak, [],
                        self.owner.options)
 
-    def inline(self, args: object, kwargs: object) -> Any:
-        """Never called: within a capture the pullback is inlined by its owner."""
-        raise AssertionError
+    def inline(self, args: Any, kwargs: object) -> Any:
+        """Within a capture, of a tape that recorded the pullback, make it anew there."""
+        leaves, cts, *states = args
+        for path, state in zip(self.paths, states, strict=True):
+            current().captured.give(path, lift(state) if isinstance(state, np.ndarray) else state)
+        call_args, call_kwargs = unflatten(self.structure, iter(leaves))
+        value, pullback, *_ = self.owner.inline(call_args, call_kwargs)
+        return pullback(unflatten(flatten(value)[1], iter(cts)))
 
 
 # --- forwards -----------------------------------------------------------------------------------
