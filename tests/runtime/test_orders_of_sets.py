@@ -17,7 +17,8 @@ SOURCES = {
     "keys": "W.keys() & MORE.keys()", "union": '{"a", "b"} | {"c", "d"}',
     "method": 'set().union(W, "ab")', "copy": 'set("abcd").copy()', "default": "DEFAULT",
     "reduced": "functools.reduce(operator.or_, [{k} for k in W])", "outer": "OUTER",
-    "grown": "grown()", "updated": "updated()", "functions": "{FUNCTIONS[f] for f in set(FUNCTIONS)}",
+    "grown": "grown()", "updated": "updated()",
+    "functions": "{FUNCTIONS[f] for f in set(FUNCTIONS)}",
     "numbers": "[LETTERS[k] for k in set(range(5)) - {4}]",
 }
 READERS = {
