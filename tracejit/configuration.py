@@ -120,7 +120,7 @@ def config(**changes: Unpack[SettingChanges]) -> Iterator[Settings]:
     for name in changes.keys() - {f.name for f in fields(Settings)}:
         raise TypeError(_no_setting(name))
     token = _SETTINGS.set(replace(settings(), **changes))
-    looks = settings().changes_calls
+    looks = bool(settings().changes_calls)
     try:
         _LOOKING.add(looks)
         yield settings()

@@ -31,10 +31,10 @@ from tracejit.program.specialisation import Specialisation, not_here
 from tracejit.store.digests import digest
 from tracejit.store.files import SHOWN, open_parent, read_file
 from tracejit.store.symbols import BadObject
-from tracejit.trace.state.paths import Holder, Leaf
+from tracejit.trace.state.paths import READING_FAILS, Holder, Leaf
 from tracejit.trace.state.paths import Path as StatePath
 from tracejit.trace.values.specs import ArgSpec, spec_of_leaf
-from tracejit.tree import flatten
+from tracejit.tree import flatten_call
 
 if TYPE_CHECKING:
     from tracejit.codegen.cuda.program import DeviceProgram
@@ -51,7 +51,11 @@ def save_snapshot(compiled: Keepable, path: Path) -> Path:
     specs, structure = arguments
     interface = compiled.interface
     leaves = [s for s in interface.sources if isinstance(s, Leaf)]
-    contents = [x.path.read() for x in leaves]
+    contents = [_present(x, interface.name) for x in leaves]
+    changed = next((why for g in interface.guards if (why := g.why_not())), None)
+    if changed is not None:
+        raise TypeError(f"{interface.name} cannot be saved: it was compiled before a change of "
+                        f"what it reads: {changed}. Trace it again")
     try:
         static = [s for s in specs if s.kind == "static"]
         if static:
@@ -76,6 +80,15 @@ def save_snapshot(compiled: Keepable, path: Path) -> Path:
     folder, name = open_parent(path)
     folder.replace(name, packed.getvalue(), SHOWN)
     return path
+
+
+def _present(leaf: Leaf, name: str) -> Any:
+    """Return the array or number that a program reads from outside, as it is now."""
+    try:
+        return leaf.read()
+    except READING_FAILS:
+        raise TypeError(f"{name} cannot be saved: {leaf.path} is of another kind than when it was "
+                        "compiled. Trace it again") from None
 
 
 def _leaf_text(x: object) -> Any:
@@ -122,7 +135,7 @@ class Snapshot:
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run the program."""
-        leaves, structure = flatten((args, kwargs))
+        leaves, structure = flatten_call(args, kwargs)
         held = self._specialisation
         specs, leaves = self._specs(leaves)
         found = [(s.kind, s.dtype, s.ndim) for s in specs]

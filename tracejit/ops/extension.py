@@ -67,7 +67,7 @@ class RegisteredOp:
             if watches() or holds_recorded((args, kwargs)):
                 return record_whole(self, args, kwargs)
             return self._checked(self.fn(*args, **kwargs))
-        names, values = self._bind(args, kwargs)
+        names, values, keywords = self._bind(args, kwargs)
         operands = [lift(x) for x in values if _is_operand(x)]
         attributes = {n: x for n, x in zip(names, values, strict=True)
                       if not (_is_operand(x) or isinstance(x, TracedOperand))}
@@ -77,8 +77,10 @@ class RegisteredOp:
         with builder.block(inputs) as scope:
             given = [_as_tracer(v, x) for v, x in zip(inputs, operands, strict=True)]
             tracers = iter(given)
-            result = call_function(self.fn, tuple(next(tracers) if _is_operand(x) else x
-                                                  for x in values), {})
+            inner = [next(tracers) if _is_operand(x) else x for x in values]
+            count = len(inner) - len(keywords)
+            result = call_function(self.fn, tuple(inner[:count]),
+                                   dict(zip(keywords, inner[count:], strict=True)))
             outputs = [atom_of(lift(y)) for y in _listed(self._checked(result))]
             current().memory.refuse_lost_writes(given, f"register_op({self.op.name!r})")
             region = scope.close(outputs)
@@ -90,19 +92,22 @@ class RegisteredOp:
         return results[0] if self.num_outputs == 1 else results
 
     def _bind(self, args: tuple[object, ...],
-              kwargs: dict[str, object]) -> tuple[list[str], list[Any]]:
+              kwargs: dict[str, object]) -> tuple[list[str], list[Any], list[str]]:
+        """Return names and values of the arguments, and the names of the last, given by keyword."""
         try:
             bound = inspect.signature(self.fn).bind(*args, **kwargs)
         except ValueError:  # a builtin without a signature
-            return [f"arg{k}" for k in range(len(args))], list(args)
+            names = [f"arg{k}" for k in range(len(args))]
+            return [*names, *kwargs], [*args, *kwargs.values()], [*kwargs]
         bound.apply_defaults()
-        names: list[str] = []
-        values: list[Any] = []
-        for name, x in bound.arguments.items():
-            several = bound.signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
-            names += [f"{name}{k}" for k in range(len(x))] if several else [name]
-            values += x if several else [x]
-        return names, values
+        names = []
+        for name, p in bound.signature.parameters.items():
+            if p.kind is p.VAR_POSITIONAL:
+                names += [f"{name}{k}" for k in range(len(bound.arguments[name]))]
+            elif p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
+                names.append(name)
+        keywords = bound.kwargs
+        return [*names, *keywords], [*bound.args, *keywords.values()], [*keywords]
 
     def _checked(self, result: object) -> Any:
         count = len(result) if isinstance(result, (tuple, list)) else 1
@@ -136,7 +141,7 @@ class NativeOp(RegisteredOp):
             if watches() or holds_recorded((args, kwargs)):
                 return record_whole(self, args, kwargs)
             return self._checked(self.fn(*args, **kwargs))
-        _, values = self._bind(args, kwargs)
+        _, values, _ = self._bind(args, kwargs)
         for x in values:
             if not _is_operand(x) and not isinstance(x, (bool, int, TracedOperand)):
                 raise refuse(f"op {self.op.name!r} gets a {type(x).__name__}, but compiled code "

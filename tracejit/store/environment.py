@@ -8,7 +8,7 @@ import hashlib
 import os
 import platform
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -110,8 +110,15 @@ def source_digest() -> str:
 
     It goes by the sizes and times of files, which is all that can be had in a millisecond.
     """
-    root = Path(__file__).parents[1]
-    return _digest_of_folders((str(root), *(e.path for e in os.scandir(root) if e.is_dir())))
+    return _digest_of_folders(_folders_of_source(str(Path(__file__).parents[1])))
+
+
+def _folders_of_source(folder: str) -> Iterator[str]:
+    """Yield the folders of this package, but for the folders with code for devices alone."""
+    yield folder
+    for e in os.scandir(folder):
+        if e.is_dir() and e.name not in ("__pycache__", "cuda"):
+            yield from _folders_of_source(e.path)
 
 
 def _digest_of_folders(folders: Iterable[str]) -> str:

@@ -66,6 +66,8 @@ def describe(x: Any, operands: list[Any], *, loose: bool = False) -> Any:
     if isinstance(x, dict):
         return (kind, *[(k, describe(item, operands, loose=loose)) for k, item in x.items()])
     if isinstance(x, np.generic) and x.dtype.kind in "biufc":
+        if _is_known(x) and not loose:
+            return (kind, int(x))
         operands.append(x)
         return (x.dtype, ())
     try:
@@ -75,15 +77,22 @@ def describe(x: Any, operands: list[Any], *, loose: bool = False) -> Any:
     return (kind, token(x))
 
 
+def _is_known(x: np.generic) -> bool:
+    """Whether an argument is a whole number or truth value of NumPy's, an axis say."""
+    return x.dtype.kind in "biu"
+
+
 def template_of(x: Any, *, loose: bool = False) -> Any:
     """Return an argument with `SLOT` in the place of each operand."""
     kind = type(x)
-    if isinstance(x, (TapeValue, np.ndarray, np.generic)):
+    if isinstance(x, (TapeValue, np.ndarray)) or (
+            isinstance(x, np.generic) and (loose or not _is_known(x))):
         return SLOT
     if loose and kind in (float, int, complex):
         return SLOT
     if kind is slice:
-        return slice(template_of(x.start, loose=loose), template_of(x.stop, loose=loose), x.step)
+        return slice(template_of(x.start, loose=loose), template_of(x.stop, loose=loose),
+                     template_of(x.step))
     if isinstance(x, (list, tuple)):
         items = [template_of(item, loose=loose or kind is StateRead) for item in x]
         return kind(*items) if hasattr(x, "_fields") else kind(items)
@@ -101,7 +110,8 @@ def fill(template: Any, operands: Iterator[Any]) -> Any:
         return next(operands)
     kind = type(template)
     if kind is slice:
-        return slice(fill(template.start, operands), fill(template.stop, operands), template.step)
+        return slice(*(fill(part, operands) for part in (template.start, template.stop,
+                                                         template.step)))
     if isinstance(template, (list, tuple)):
         items = [fill(item, operands) for item in template]
         return kind(*items) if hasattr(template, "_fields") else kind(items)

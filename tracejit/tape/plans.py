@@ -352,7 +352,7 @@ def _is_there(leaf: Leaf) -> bool:
 
 
 def _numbers_in(operands: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple([x for x in operands if type(x) is int])
+    return tuple([int(x) for x in operands if type(x) is int or isinstance(x, np.integer)])
 
 
 def _has_slot_in_slice(template: object) -> bool:

@@ -392,9 +392,11 @@ def _unit(y: TapeValue, k: int) -> TapeValue:
 
 
 def _stacked(cts: Sequence[object], shape: tuple[int, ...], x: Any, axis: int = 0) -> Any:
-    """Return cotangents in one array, zeros for missing ones; None if there is none."""
-    if all(ct is None for ct in cts):
+    """Return cotangents in one array, zeros for missing ones; None if none of some is there."""
+    if cts and all(ct is None for ct in cts):
         return None
+    if not cts:  # a target without elements
+        return np.zeros(shape, x.dtype)
     zeros = np.zeros(np.shape(x), x.dtype)[()]
     filled = [zeros if ct is None else ct for ct in cts]
     return perform(np.stack, (filled,), {"axis": axis}).reshape(shape)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
 
-__all__ = ["Dependencies", "collecting", "note_function", "note_impure", "note_order",
+__all__ = ["Dependencies", "collecting", "note_function", "note_hash", "note_impure", "note_order",
            "note_rule", "note_unseen"]
 
 
@@ -69,6 +69,12 @@ def note_order(x: object) -> None:
     """Note a set of which the order is another one in each process: by hashes of texts, or ids."""
     if type(x) in (set, frozenset) and not all(map(_is_hashed_alike, x)):  # type: ignore[call-overload]
         note_impure("the iterator of a set")
+
+
+def note_hash(x: object) -> None:
+    """Note that a hash became part of the program, where it is another one in each process."""
+    if not _is_hashed_alike(x):
+        note_impure("hash")
 
 
 def _is_hashed_alike(x: object) -> bool:

@@ -17,7 +17,6 @@ from types import FunctionType, MethodType, SimpleNamespace
 from typing import Any
 
 from tracejit.trace.ground.context import current
-from tracejit.trace.ground.dependencies import note_impure
 from tracejit.trace.ground.modules import home_of, is_fixed, is_followed
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.python.impure import (
@@ -32,7 +31,6 @@ from tracejit.trace.python.users_functions import convert
 from tracejit.trace.state.changes import CONTAINERS, before_change, is_iterator, note_made, note_new
 from tracejit.trace.state.clocks import CLOCKS, let_out
 from tracejit.trace.state.policy import (
-    differs_elsewhere,
     gives_another_value,
     looks_at_frames,
     looks_inside,
@@ -129,8 +127,6 @@ def _item_of_namespace(names: object, key: object, *default: object) -> Any:
 def call_natively(fn: Callable[..., object], args: tuple[object, ...],
                   kwargs: dict[str, object]) -> Any:
     """Call a function that Python implements; functions that it calls are captured, for guards."""
-    if differs_elsewhere(fn):
-        note_impure(fn.__name__)
     if not looks_inside(fn) and not _only_holds(fn):
         calls = any(fn is f for f in _CALLERS)
         args = tuple([_captured(_called_back(x) if calls else x) for x in args])

@@ -14,6 +14,7 @@ from tracejit.trace.containers.container_aliases import may_be_another, may_be_o
 from tracejit.trace.containers.places import is_number
 from tracejit.trace.containers.runs import Stored, has_runs, step_values
 from tracejit.trace.ground.context import Cell, current, refuse
+from tracejit.trace.ground.dependencies import note_impure
 from tracejit.trace.ground.restarts import Relist
 from tracejit.trace.lists.rows import Item
 from tracejit.trace.python.builtin_calls import call_natively
@@ -43,6 +44,7 @@ def id_of(x: object) -> int:
             isinstance(x, tuple) and holds_traced(x)):
         what = "an array or number" if isinstance(x, TracedOperand) else "an object"
         raise refuse(f"id() of {what} that the call decides on", "Compare objects with `is`")
+    note_impure("id")
     return int(call_natively(id, (x,), {}))
 
 

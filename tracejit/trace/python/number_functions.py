@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.dependencies import note_hash
 from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.python.builtin_calls import call_natively
 from tracejit.trace.python.kinds_of_values import type_of
@@ -114,6 +115,7 @@ def hash_of(x: object) -> int:
             raise TypeError("unhashable type: 'numpy.ndarray'")
         raise refuse("hash() of a number that is only known at run time",
                      "Make it a Python int argument, or decide on the number with `if`")
+    note_hash(x)
     return int(call_natively(hash, (x,), {}))
 
 

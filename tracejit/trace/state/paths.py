@@ -177,7 +177,7 @@ class Leaf:
 
 
 def _kind(x: object) -> Any:
-    return (np.ndarray, x.dtype, x.ndim) if type(x) is np.ndarray else type(x)
+    return (type(x), x.dtype, x.ndim) if isinstance(x, np.ndarray) else type(x)
 
 
 # --- contents of objects ------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from tracejit.trace.containers.container_aliases import may_be_another, refuse_j
 from tracejit.trace.containers.places import MaybeUnset
 from tracejit.trace.containers.records import is_record
 from tracejit.trace.ground.context import current, refuse, refuse_outside
-from tracejit.trace.ground.dependencies import note_order, note_unseen
+from tracejit.trace.ground.dependencies import note_impure, note_order, note_unseen
 from tracejit.trace.ground.restarts import Grows, Unroll
 from tracejit.trace.state.changes import (
     CODE,
@@ -35,6 +35,7 @@ from tracejit.trace.state.key_orders import refuse_order
 from tracejit.trace.state.left_iterators import refuse_left
 from tracejit.trace.state.methods import items_of, may_be_called
 from tracejit.trace.state.paths import attributes_of, is_users_type
+from tracejit.trace.state.policy import differs_elsewhere
 from tracejit.trace.state.reachable import reached
 from tracejit.trace.state.running import watched
 from tracejit.trace.values.operands import TracedOperand
@@ -73,6 +74,8 @@ def call_watched(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
             _note(x, before, after, what, any(x is y for y in given))
     for x in (*given, result):
         note_order(x)
+    if differs_elsewhere(fn):
+        note_impure(fn.__name__)
     return result
 
 
