@@ -35,8 +35,9 @@ def test_a_saved_program_gives_what_the_function_gave_when_it_was_saved(before, 
     expected = f(x)
     try:
         path = compiled.save(tmp_path / "f.tj")
-    except TypeError as e:
-        assert before != after or "cannot be saved" not in str(e)
+    except TypeError:
+        if before == after:
+            raise
         return
     monkeypatch.setitem(globals(), "OUTER", None)
     np.testing.assert_allclose(tracejit.load(path)(x), expected, rtol=1e-12)
