@@ -118,6 +118,21 @@ MADE = (
     "np.logaddexp(a, c)", "np.power(a, 2.0)", "np.divmod(a, 0.3)[0]", "np.modf(a)[0]",
     "np.ldexp(a, 1)", "np.float_power(a, 2)", "np.heaviside(a - 0.5, 0.5)", "np.copysign(a, -c)",
     "np.interp(a, c[0], c[1])", "np.sinc(a)", "np.trapezoid(a[None], axis=0)",
+    "np.vectorize(lambda t: 2.0 * t)(a)", "np.vectorize(lambda t, u: t * u)(a, c)",
+    "np.vectorize(lambda t, u: t * u)(a, c[0])", "np.vectorize(lambda t: t)(a.T)",
+    "np.apply_along_axis(lambda r: r, 0, a)", "np.apply_along_axis(lambda r: r, 1, a)",
+    "np.apply_along_axis(lambda r: r * 2.0, 0, a)", "np.apply_along_axis(lambda r: r[:2], 0, a)",
+    "np.apply_along_axis(lambda r: np.outer(r, r), 0, a)",
+    "np.apply_along_axis(lambda r: r.sum(), 0, np.stack([a, a]))",
+    "np.apply_along_axis(lambda r: r * 2.0, 1, np.stack([a, a]))",
+    "np.meshgrid(a[0], c[:, 0], copy=False)[1] * 1.0",
+    "np.meshgrid(a[:1, 0], a[0, :1], copy=False)[0]",
+    "np.meshgrid(a[:, 0], c[0], copy=False, sparse=True)[0]", "np.broadcast_arrays(a, a)[0]",
+    "np.broadcast_arrays(a, c[:1])[1]", "np.broadcast_arrays(a, 1.0)[0]", "np.argwhere(a > 0.5)",
+    "np.nonzero(a > 0.5)[0]", "np.where(a > 0.5)[1]", "np.nonzero(a[0] > 0.5)[0]",
+    "(a > 0.5).nonzero()[0]", "np.nonzero(a[None] > 0.5)[2]", "np.flatnonzero(a > 0.5)",
+    "np.unravel_index(np.arange(4), (3, 3))[0]", "np.unravel_index(np.arange(4), 9)[0]",
+    "np.unravel_index(np.array([[1, 4]]), (3, 3))[1]",
 )
 """What may be made of `a`, and of `c`, which lies in C order."""
 

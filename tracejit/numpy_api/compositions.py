@@ -16,6 +16,7 @@ from tracejit.numpy_api.products import conjugated
 from tracejit.numpy_api.ranges import arange, linspace
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import INDEXED, captures
+from tracejit.trace.ground.layouts import Columns
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.regions.loops import trace_loop
 from tracejit.trace.values.equations import apply, atom_of, cast, emit, same_dim, to_dim
@@ -193,6 +194,8 @@ def unravel_index(indices: object, shape: object, order: str = "C") -> tuple[Any
         rest = rest // d
     emit("check", [atom_of(np.all(rest == 0))], {
         "error": "ValueError", "message": "an index is out of bounds for the shape"})
+    for x in found if len(found) > 1 else ():  # NumPy keeps them as the columns of one array
+        x.cell.layout = Columns(len(found))
     return tuple(reversed(found))
 
 

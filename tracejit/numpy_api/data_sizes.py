@@ -17,6 +17,7 @@ from tracejit.numpy_api.ordering import argsort
 from tracejit.numpy_api.shapes import ravel
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import captures
+from tracejit.trace.ground.layouts import lay_out
 from tracejit.trace.state.known import constant_copy, known_array
 from tracejit.trace.values.equations import (
     apply,
@@ -64,7 +65,7 @@ def argwhere(a: object) -> Any:
     a = as_tracer(a)
     if not a.dims:
         return argwhere(a.reshape(1))[:, :0]
-    return np.stack(nonzero_places(a), axis=1)
+    return lay_out(np.stack(nonzero_places(a), axis=1), "F")
 
 
 @_by_data(np.extract)

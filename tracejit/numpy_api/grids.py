@@ -12,7 +12,7 @@ from tracejit.numpy_api.creation import counted, counted_dims, creates
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import FUNCTIONS
-from tracejit.trace.ground.layouts import lay_out
+from tracejit.trace.ground.layouts import lay_out, stretched
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import apply, cast, to_dim, to_dims
 from tracejit.trace.values.tracer import Tracer
@@ -80,10 +80,12 @@ def meshgrid(*xi: object, copy: bool = True, sparse: bool = False, indexing: str
     result = []
     for k, x in enumerate(arrays):
         place = order.index(k)
-        grid = apply("reshape", x, shape=tuple(d if j == place else 1 for j, d in enumerate(dims)))
-        if not sparse:
-            grid = apply("broadcast_to", grid, shape=tuple(dims))
+        row = apply("reshape", x, shape=tuple(d if j == place else 1 for j, d in enumerate(dims)))
+        grid = row if sparse else apply("broadcast_to", row, shape=tuple(dims))
         if not copy:
             grid.cell.stands_for([x.cell])
+            stretched(grid, row)
+            if not sparse and len(arrays) > 1:  # its elements are in one place
+                grid.cell.constant = "writing to a grid of np.meshgrid that is no copy"
         result.append(grid)
     return tuple(result)

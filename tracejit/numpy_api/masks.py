@@ -18,6 +18,7 @@ from tracejit.ir.dims import Dim, dim_values, product
 from tracejit.ir.lowering import Pointwise
 from tracejit.numpy_api.shapes import broadcast_to
 from tracejit.trace.ground.context import current
+from tracejit.trace.ground.layouts import Columns
 from tracejit.trace.state.known import constant_copy, known_array
 from tracejit.trace.values.equations import apply, as_operand, cast, emit_value, same_dim
 from tracejit.trace.values.indexing import broadcast_value, get_item, write_cell
@@ -81,13 +82,20 @@ def nonzero_places(a: Tracer) -> tuple[Tracer, ...]:
     mask = a if a.dtype == np.bool_ else a != 0
     known = known_mask(mask)
     if known is not None:
-        return tuple(map(constant_copy, np.nonzero(known)))
+        return _as_columns([constant_copy(x) for x in np.nonzero(known)])
     flat = positions(mask)
     found = []
     for k, d in enumerate(a.dims):
         behind = product(a.dims[k + 1:])
         index = flat if behind == 1 else flat // as_operand(behind)
         found.append(index if not k else index % as_operand(d))
+    return _as_columns(found)
+
+
+def _as_columns(found: list[Tracer]) -> tuple[Tracer, ...]:
+    """Return indices per axis, which NumPy keeps as the columns of one array."""
+    for x in found if len(found) > 1 else ():
+        x.cell.layout = Columns(len(found))
     return tuple(found)
 
 

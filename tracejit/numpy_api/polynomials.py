@@ -18,6 +18,7 @@ from tracejit.numpy_api.shapes import broadcast_to, ravel
 from tracejit.trace.containers.places import HiddenPlace
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, captures
+from tracejit.trace.ground.layouts import Ordered, joined, lay_out
 from tracejit.trace.python.attributes import read_attribute
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.python.kinds_of_values import type_of
@@ -136,7 +137,14 @@ def apply_along_axis(func1d: Callable[..., object], axis: object, arr: object, *
     """Return the results of a function for each vector along an axis."""
     array = as_tracer(arr)
     along = normalize_axis(axis, len(array.dims))
-    return as_array(call_function(along_axis, (func1d, along, array, args, kwargs, _one_dtype), {}))
+    given = (func1d, along, array, args, kwargs, _one_dtype)
+    result = as_array(call_function(along_axis, given, {}))
+    ndim = len(result.dims)
+    if ndim > 1:  # NumPy keeps one result behind the other
+        inner = range(along, along + ndim - len(array.dims) + 1)
+        result = result.own()
+        result.cell.layout = Ordered((*(k for k in range(ndim) if k not in inner), *inner))
+    return result
 
 
 def _one_dtype(x: object) -> Any:
@@ -185,7 +193,8 @@ def vectorize_call(self: np.vectorize, *args: object, **kwargs: object) -> Any:
         dtype = np.dtype(otypes[0])
     checked = _of_one_dtype if otypes is None else _number
     found = call_function(vectorized, (pyfunc, flat, checked), {})
-    return as_array(np.reshape(found, shape).astype(dtype))
+    objects = [lay_out(x.own(), "K", x) for x in arrays]  # NumPy goes through copies of such
+    return joined(as_array(np.reshape(found, shape).astype(dtype)), objects)
 
 
 _CALL: Any = vars(np.vectorize)["__call__"]

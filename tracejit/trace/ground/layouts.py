@@ -23,9 +23,9 @@ from tracejit.trace.ground.context import current
 from tracejit.trace.ground.facts import TIED
 from tracejit.trace.ground.views import IndexStep, Step, TransposeStep
 
-__all__ = ["COPY", "UNKNOWN", "Axis", "Dense", "Input", "Layout", "Unknown", "is_contiguous",
-           "iterated", "joined", "lay_out", "layout_of", "own_memory", "reshaped_axes",
-           "rule_of", "stretched"]
+__all__ = ["COPY", "UNKNOWN", "Axis", "Columns", "Dense", "Input", "Layout", "Ordered", "Unknown",
+           "is_contiguous", "iterated", "joined", "lay_out", "layout_of", "own_memory",
+           "reshaped_axes", "rule_of", "stretched"]
 
 _WHY = "it decides whether an array is reshaped as a view or as a copy"
 
@@ -85,6 +85,32 @@ class Dense:
     def layout(self, shape: Sequence[Dim]) -> Layout:
         axes = tuple(range(len(shape)))
         return _dense(shape, axes[::-1] if self.order == "F" else axes)
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """New memory without gaps, its axes from the longest stride to the shortest in an order."""
+
+    order: tuple[int, ...]
+
+    @property
+    def may_permute(self) -> bool:
+        """Return whether it is in another order than C's, which the values do not tell."""
+        return self.order != tuple(range(len(self.order)))
+
+    def layout(self, shape: Sequence[Dim]) -> Layout:
+        return _dense(shape, self.order)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """One of `step` arrays that NumPy keeps as the columns of one, which is in C order."""
+
+    step: int
+    may_permute = False
+
+    def layout(self, shape: Sequence[Dim]) -> Layout:
+        return Layout(tuple(_split(shape, self.step, ())))
 
 
 COPY = Dense("C")
@@ -229,7 +255,7 @@ class _Stretched:
         axes = [Axis(d, 0, None) for d in shape[:new]]
         for d, a in zip(shape[new:], found.axes, strict=True):
             axes.append(Axis(d, 0, None) if _size(a.size) == 1 and _size(d) != 1 else a)
-        repeats = any(a.rank is None and _size(a.size) != 1 for a in axes)
+        repeats = any(a.rank is None and not _equal(a.size, 1) for a in axes)
         return Layout(tuple(axes), found.inputs, repeats or found.has_gaps)
 
 
