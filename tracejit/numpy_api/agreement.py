@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import TracejitError
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.python.caught import rest_on_sizes
-from tracejit.trace.values.equations import cast
 from tracejit.trace.values.tracer import tracer_of
 
 __all__ = ["isclose", "allclose", "array_equal"]
@@ -21,8 +20,7 @@ __all__ = ["isclose", "allclose", "array_equal"]
 def isclose(a: object, b: object, rtol: float = 1e-5, atol: float = 1e-8,
             equal_nan: bool = False) -> Any:
     """Return where two arrays agree within tolerances."""
-    a, b = as_tracer(a), as_tracer(b)
-    b = b if b.dtype.kind in "fc" else cast(b, np.float64)
+    a, b = as_tracer(a), as_inexact(b)
     near = np.absolute(a - b) <= atol + rtol * np.absolute(b)
     result = np.logical_or(np.logical_and(near, np.isfinite(b)), a == b)
     if equal_nan:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.numpy_api.axes import normalize_axis
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.shapes import broadcast_to
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import captures
@@ -25,10 +25,7 @@ __all__ = ["root_of_squares"]
 
 
 def _as_inexact(a: object, dtype: npt.DTypeLike | None = None) -> Tracer:
-    a = as_tracer(a)
-    if dtype is not None:
-        return cast(a, dtype)
-    return a if a.dtype.kind in "fc" else cast(a, np.float64)
+    return as_inexact(a) if dtype is None else cast(as_tracer(a), dtype)
 
 
 @captures(np.mean, method="mean")
@@ -134,8 +131,7 @@ def std(a: object, axis: object = None, dtype: npt.DTypeLike | None = None, out:
 @captures(np.nanmean)
 def nanmean(a: object, axis: object = None, *, keepdims: object = False) -> Any:
     """Return the mean of the elements that are not NaN."""
-    a = as_tracer(a)
-    a = a if a.dtype.kind in "fc" else cast(a, np.float64)
+    a = as_inexact(a)
     kept = np.logical_not(np.isnan(a))
     total = sum_(np.where(kept, a, 0.0), axis, keepdims=keepdims)
     return cast(total / sum_(kept, axis, keepdims=keepdims), total.dtype)

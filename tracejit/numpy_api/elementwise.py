@@ -32,13 +32,19 @@ from tracejit.trace.values.tracer import Lifted, Tracer, tracer_of
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["as_array", "as_tracer"]
+__all__ = ["as_array", "as_inexact", "as_tracer"]
 
 
 def as_tracer(x: object) -> Tracer:
     """Return an operand (a number, array, list or tracer) as a tracer."""
     x = lift(x)
     return x if isinstance(x, Tracer) else cast(x, operand_dtype(x))
+
+
+def as_inexact(x: object, least: npt.DTypeLike = np.float64) -> Tracer:
+    """Return an operand of floats or complex numbers; ints become floats, `least` or wider."""
+    given = as_tracer(x)
+    return given if given.dtype.kind in "fc" else cast(given, np.result_type(given.dtype, least))
 
 
 def as_array(x: object) -> Tracer:

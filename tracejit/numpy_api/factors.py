@@ -12,9 +12,9 @@ import numpy as np
 
 from tracejit.ir.core import Span
 from tracejit.ir.dims import Dim, maximum, minimum
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.joins import concatenate
-from tracejit.numpy_api.linalg import numeric, require_square
+from tracejit.numpy_api.linalg import require_square
 from tracejit.numpy_api.stacks import over_stacks
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.implicit import assured, factored, implied
@@ -34,7 +34,7 @@ _SINGLE = {np.dtype(np.float32): np.float32, np.dtype(np.complex64): np.complex6
 
 def double(a: object, square: bool = False) -> Tracer:
     """Return a matrix or a stack of them in double precision."""
-    x = numeric(a)
+    x = as_inexact(a)
     if len(x.dims) < 2:
         raise np.linalg.LinAlgError(f"{len(x.dims)}-dimensional array given. Array must be at "
                                     "least two-dimensional")

@@ -14,7 +14,7 @@ from tracejit.trace.ground.context import refuse
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require
 
-__all__ = ["checks_finite"]
+__all__ = ["checks_finite", "require_finite"]
 
 _MATRICES = frozenset({"a", "b", "ab", "c_or_cr", "c_and_lower"})
 """The parameters whose elements SciPy looks at."""
@@ -32,7 +32,7 @@ def checks_finite(function: Callable[..., object]) -> Callable[..., Any]:
         if check_finite:
             for name, x in signature.bind(*args, **kwargs).arguments.items():
                 if name in _MATRICES:
-                    _require_finite(x)
+                    require_finite(x)
         return function(*args, **kwargs)
 
     named = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
@@ -40,7 +40,8 @@ def checks_finite(function: Callable[..., object]) -> Callable[..., Any]:
     return capture
 
 
-def _require_finite(x: object) -> None:
+def require_finite(x: object) -> None:
+    """Require of an array, of each in a tuple, or of None, that no number is infinite or NaN."""
     for part in x if isinstance(x, tuple) else (x,):
         values = None if part is None else as_tracer(part)
         if values is not None and values.dtype.kind in "fc":

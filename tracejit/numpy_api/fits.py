@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import NotCaptured
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.factors import lstsq
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import captures
@@ -75,7 +75,7 @@ def roots(p: object) -> Any:
     x: Any = np.atleast_1d(as_tracer(p))
     if x.ndim != 1:
         raise ValueError("Input must be a rank-1 array.")
-    x = x if x.dtype.kind in "fc" else cast(x, np.float64)
+    x = as_inexact(x)
     if current().are_equal(x.dims[0], 0, "whether there are coefficients"):
         return apply("full", np.float64(0), shape=(0,))
     if current().are_equal(x.dims[0], 1, "whether a polynomial is a constant"):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.finite import checks_finite
 from tracejit.numpy_api.grids import eye
 from tracejit.numpy_api.stacks import over_stacks
@@ -20,13 +20,7 @@ from tracejit.trace.regions.attempts import catches
 from tracejit.trace.values.equations import apply, as_operand, cast, emit, same_dim
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
-__all__ = ["cholesky", "inv", "numeric", "of_wide", "require_square", "solve_triangular"]
-
-
-def numeric(x: object) -> Tracer:
-    """Return an array of floats or complex numbers."""
-    x = as_tracer(x)
-    return x if x.dtype.kind in "fc" else cast(x, np.float64)
+__all__ = ["cholesky", "inv", "of_wide", "require_square", "solve_triangular"]
 
 
 def require_square(a: Tracer) -> Tracer:
@@ -49,7 +43,7 @@ def cholesky(a: object, /, *, upper: bool = False) -> Any:
     def factor(m: Tracer) -> Tracer:
         return adjoint(_lower(adjoint(m))) if upper else _lower(m)
 
-    return over_stacks(factor, "np.linalg.cholesky", (require_square(numeric(a)), 2))
+    return over_stacks(factor, "np.linalg.cholesky", (require_square(as_inexact(a)), 2))
 
 
 def _lower(m: Tracer) -> Tracer:
@@ -73,7 +67,7 @@ def solve_triangular(a: object, b: object, trans: object = 0, lower: bool = Fals
 
 def _system(a: object, b: object) -> tuple[Tracer, Tracer]:
     """Return matrix and right-hand side of a system in one dtype, of sizes that agree."""
-    a, b = numeric(a), numeric(b)
+    a, b = as_inexact(a), as_inexact(b)
     if a.dims and b.dims and not same_dim(a.dims[0], b.dims[0]):
         raise ValueError(f"shapes of a {a.shape} and b {b.shape} are incompatible")
     dtype = np.result_type(a.dtype, b.dtype)
@@ -95,7 +89,7 @@ def solve(a: object, b: object) -> Any:
     """Solve a linear system, or a stack of systems."""
     a, b = as_tracer(a), as_tracer(b)
     own = 1 if len(b.dims) == 1 else 2
-    return over_stacks(_solve_one, "np.linalg.solve", (require_square(numeric(a)), 2), (b, own))
+    return over_stacks(_solve_one, "np.linalg.solve", (require_square(as_inexact(a)), 2), (b, own))
 
 
 def _solve_one(a: Tracer, b: Tracer) -> Any:
@@ -125,7 +119,7 @@ def inv(a: object) -> Any:
         identity = cast(eye(as_operand(m.dims[0])), m.dtype)
         return apply("solve", m, identity, *_regular(m), transposed=False)
 
-    return over_stacks(invert, "np.linalg.inv", (require_square(numeric(a)), 2))
+    return over_stacks(invert, "np.linalg.inv", (require_square(as_inexact(a)), 2))
 
 
 _SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
@@ -135,7 +129,7 @@ _SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
 def slogdet(a: object) -> Any:
     """Return sign and logarithm of the determinant."""
     return _SlogdetResult(*over_stacks(_slogdet_one, "np.linalg.slogdet",
-                                       (require_square(numeric(a)), 2)))
+                                       (require_square(as_inexact(a)), 2)))
 
 
 def _slogdet_one(a: Tracer) -> tuple[Tracer, Tracer]:
@@ -186,7 +180,7 @@ def solve_of(a: Any, b: object, lower: bool = False, *, assume_a: object = None,
     """Solve a linear system, as `scipy.linalg.solve`: of some matrices it reads one triangle."""
     if assume_a not in _KINDS:
         raise ValueError(f"{assume_a} is not a recognized matrix structure")
-    given = require_square(numeric(a))
+    given = require_square(as_inexact(a))
     if transposed and given.dtype.kind == "c":
         raise NotImplementedError("scipy.linalg.solve can currently not solve a^T x = b or "
                                   "a^H x = b for complex matrices.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.numpy_api.axes import normalize_axes
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.special_kinds import scipy_special
 from tracejit.ops.calls import stop_gradient
 from tracejit.trace.ground.context import refuse
@@ -22,8 +22,7 @@ __all__ = ["log_softmax", "logsumexp", "softmax"]
 
 def logsumexp(a: object, axis: Any = None, b: object = None, keepdims: bool = False) -> Any:
     """Return log(sum(exp(a))) without overflow, as `scipy.special.logsumexp`."""
-    x: Any = as_tracer(a)
-    x = x if x.dtype.kind in "fc" else cast(x, np.float64)
+    x: Any = as_inexact(a)
     if b is None:
         top = _top(np.real(x), axis)
         terms = np.exp(x - top)
@@ -74,8 +73,7 @@ def softmax(x: object, axis: Any = None) -> Any:
 
 def log_softmax(x: object, axis: object = None) -> Any:
     """Return the logarithm of `softmax`, as `scipy.special.log_softmax`."""
-    given = as_tracer(x)
-    wide: Any = given if given.dtype.kind in "fc" else cast(given, np.float64)
+    wide: Any = as_inexact(x)
     if wide.dtype.kind == "c":
         raise refuse("scipy.special.log_softmax of complex numbers", "Use real ones")
     below: Any = wide - _top(wide, axis)

@@ -12,7 +12,7 @@ import numpy as np
 from tracejit.ir.dims import product
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.creation import iota
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.finite import checks_finite
 from tracejit.numpy_api.joins import concatenate
 from tracejit.numpy_api.linalg import cholesky, of_wide, solve_triangular
@@ -46,7 +46,7 @@ def cho_factor(a: object, lower: bool = False) -> Any:
         raise refuse("scipy.linalg.cho_factor of a stack cannot be captured", "Use a loop")
     if not same_dim(matrix.dims[0], matrix.dims[1]):
         raise ValueError(f"Input array is expected to be square but has the shape: {matrix.shape}.")
-    matrix = matrix if matrix.dtype.kind in "fc" else cast(matrix, np.float64)
+    matrix = as_inexact(matrix)
     factor = cholesky(matrix, upper=not lower)  # the other triangle of which is zero since 1.18
     return factor if is_scipy_since(18) else _triangles(factor, matrix, lower), bool(lower)
 
@@ -125,7 +125,7 @@ def expm(A: object) -> Any:
         raise np.linalg.LinAlgError("The input array must be at least two-dimensional")
     if not same_dim(a.dims[-2], a.dims[-1]):
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
-    a = a if a.dtype.kind in "fc" else cast(a, np.float64)
+    a = as_inexact(a)
     return call_function(matrix_exponential, (a,), {})
 
 

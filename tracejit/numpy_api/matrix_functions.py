@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.factors import double, single_again
 from tracejit.numpy_api.finite import checks_finite
 from tracejit.numpy_api.linalg import of_wide
@@ -109,13 +109,8 @@ def orthogonal_procrustes(A: object, B: object) -> Any:
 # --- eigenvalues of bands -------------------------------------------------------------------------
 
 
-def _floats(x: object) -> Any:
-    given = as_tracer(x)
-    return given if given.dtype.kind in "fc" else cast(given, np.float64)
-
-
 def _tridiagonal(d: object, e: object) -> Any:
-    main, beside = _floats(d), _floats(e)
+    main, beside = as_inexact(d), as_inexact(e)
     return np.diag(main) + np.diag(beside, 1) + np.diag(beside, -1)
 
 
@@ -185,7 +180,7 @@ def matmul_toeplitz(c_or_cr: object, x: object) -> Any:
 
 def solve_circulant(c: object, b: object) -> Any:
     """Solve a system whose matrix is the circulant of a vector."""
-    first, right = _floats(c), _floats(b)
+    first, right = as_inexact(c), as_inexact(b)
     if len(first.dims) != 1 or len(right.dims) not in (1, 2):
         raise refuse("scipy.linalg.solve_circulant of stacks cannot be captured", "Use a loop")
     turned: Any = np.fft.fft(first)

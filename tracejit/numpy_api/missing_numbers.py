@@ -9,14 +9,14 @@ import numpy as np
 
 from tracejit.numpy_api.averages import root_of_squares
 from tracejit.numpy_api.axes import normalize_axes
-from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.numpy_api.ordering import is_python_float, sort
+from tracejit.numpy_api.elementwise import as_inexact, as_tracer
+from tracejit.numpy_api.ordering import is_nothing, is_python_float, sort
 from tracejit.numpy_api.running_folds import cumprod, cumsum
 from tracejit.numpy_api.shapes import moveaxis
 from tracejit.ops.reductions import flatten_axes
-from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import captures
-from tracejit.trace.values.equations import apply, as_operand, cast
+from tracejit.trace.values.equations import as_operand, cast
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
 
@@ -34,11 +34,6 @@ def _filled(a: Tracer, fill: float) -> Any:
     if a.dtype.kind not in "fc":
         return a
     return cast(np.where(np.isnan(a), a.dtype.type(fill), a), a.dtype)
-
-
-def _floating(a: object) -> Tracer:
-    a = as_tracer(a)
-    return a if a.dtype.kind in "fc" else cast(a, np.float64)
 
 
 # --- products and running folds -----------------------------------------------------------------
@@ -87,7 +82,7 @@ captures(np.nanargmin)(_place(np.argmin, np.inf, "nanargmin"))
 def nanvar(a: object, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False,
            correction: float | None = None) -> Any:
     """Return the variance of the elements that are not NaN; NaN where they are `ddof` or fewer."""
-    a = _floating(a)
+    a = as_inexact(a)
     ddof = ddof if correction is None else correction
     kept = np.logical_not(np.isnan(a))
     count = np.sum(kept, axis=axis, keepdims=True)
@@ -114,7 +109,7 @@ def nanstd(a: object, axis: Axis = None, *, ddof: float = 0, keepdims: bool = Fa
 
 def _sorted_first(a: object, axis: Axis) -> tuple[Any, Any, tuple[Any, ...]]:
     """Return the elements sorted along the first axis, how many are numbers, and the shape kept."""
-    a = _floating(a)
+    a = as_inexact(a)
     axes = normalize_axes(axis, len(a.dims))
     kept = tuple(1 if k in axes else as_operand(d) for k, d in enumerate(a.dims))
     rest = [k for k in range(len(a.dims)) if k not in axes]
@@ -133,9 +128,8 @@ def _at(ordered: np.ndarray, place: np.ndarray) -> Any:
 def nanmedian(a: object, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """Return the median of the elements that are not NaN."""
     ordered, count, kept = _sorted_first(a, axis)
-    if current().decide(ordered.dims[0], "==", "the median of nothing") is True:
-        nothing = apply("full", ordered.dtype.type(np.nan), shape=ordered.dims[1:])
-        return np.reshape(nothing, kept) if keepdims else nothing
+    if is_nothing(ordered.dims[0]):
+        return np.reshape(np.mean(ordered, axis=0), kept) if keepdims else np.mean(ordered, axis=0)
     low = _at(ordered, np.maximum((count - 1) // 2, 0))
     high = _at(ordered, np.maximum(np.minimum(count // 2, count - 1), 0))
     result = np.where(count % 2 == 1, low, (low + high) / 2.0)
@@ -145,8 +139,11 @@ def nanmedian(a: object, axis: Axis = None, *, keepdims: bool = False) -> Any:
 @captures(np.nanquantile)
 def nanquantile(a: object, q: object, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """Return the quantiles, at fractions `q`, of the elements that are not NaN."""
-    if as_tracer(a).dtype.kind == "c":
+    x: Any = as_inexact(a)
+    if x.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
+    if any(map(is_nothing, x.dims)):
+        return np.mean(x, axis, keepdims=keepdims)
     ordered, count, kept = _sorted_first(a, axis)
     fraction = cast(as_tracer(q), np.float64) if isinstance(q, (list, tuple)) else as_tracer(q)
     require(np.all((fraction >= 0.0) & (fraction <= 1.0)), ValueError,

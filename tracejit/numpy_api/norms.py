@@ -12,6 +12,7 @@ from tracejit.numpy_api.averages import root_of_squares
 from tracejit.numpy_api.axes import normalize_axes, normalize_axis
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.finite import checks_finite
+from tracejit.ops.calls import stop_gradient
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import captures, scipy_captures
 from tracejit.trace.state.known import known_array
@@ -22,7 +23,7 @@ from tracejit.trace.values.tracer import Tracer
 if TYPE_CHECKING:
     pass
 
-__all__ = ["SPECTRAL_NORMS", "norm", "norm_of"]
+__all__ = ["SPECTRAL_NORMS", "length_of", "norm", "norm_of"]
 
 
 @captures(np.linalg.norm)
@@ -80,9 +81,20 @@ def _matrix_norm(x: Tracer, ord: object, axes: tuple[int, ...], keepdims: bool) 
     raise ValueError("Invalid norm order for matrices.")
 
 
+def length_of(x: np.ndarray) -> Any:
+    """Return Euclid's norms along the last axis, kept, of which no square overflows."""
+    top = stop_gradient(np.max(np.absolute(x), axis=-1, keepdims=True, initial=0))
+    scale: Any = np.where((top > 0) & (top < np.inf), top, top.dtype.type(1))
+    return norm(x / scale, None, -1, keepdims=True) * scale
+
+
 def norm_of(a: object, ord: object = None, axis: object = None, keepdims: bool = False) -> Any:
     """Return a norm, as `scipy.linalg.norm`."""
     a = as_tracer(a)
+    if a.dtype.kind in "fc" and len(a.dims) == 1 and axis is None and not keepdims and (
+            ord is None or (not isinstance(ord, TracedOperand) and ord == 2)):
+        vector: Any = a
+        return length_of(vector)[0]  # as BLAS's `nrm2`
     if a.dtype in (np.float32, np.complex64) and ord in (1, -1, np.inf, -np.inf) and (
             axis is None and len(a.dims) == 2):
         a = cast(a, np.float64 if a.dtype.kind == "f" else np.complex128)  # as LAPACK's `lange`

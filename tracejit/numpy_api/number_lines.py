@@ -151,7 +151,11 @@ def bin_edges(a: Tracer, bins: object, range_: Sequence[float] | None) -> tuple[
     keys = [promotion_key(lift(x)) for x in (first, last)]
     dtype = np.result_type(a.dtype, *(k(1) if isinstance(k, type) else k for k in keys))
     dtype = dtype if dtype.kind == "f" else np.result_type(dtype, np.float64)
-    return cast(linspace(_inexact(first), _inexact(last), count + 1), dtype), True
+    edges = cast(linspace(_inexact(first), _inexact(last), count + 1), dtype)
+    require(np.all(edges[1:] > edges[:-1]), ValueError, "Too many bins for data range. Cannot "
+            f"create {count} finite-sized bins." if isinstance(count, int) else
+            "Too many bins for data range.")
+    return edges, True
 
 
 def _flat_sample(a: object) -> Tracer:

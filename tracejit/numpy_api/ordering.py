@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.ir.dims import Dim
 from tracejit.numpy_api.axes import along_axis, normalize_axes, normalize_axis
 from tracejit.numpy_api.complex_numbers import order_keys
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.selection import indices_along
 from tracejit.numpy_api.shapes import moveaxis
+from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import METHODS, captures
 from tracejit.trace.values.equations import (
     apply,
@@ -26,7 +28,7 @@ from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Lifted, Tracer, tracer_of
 
-__all__ = ["is_python_float"]
+__all__ = ["is_nothing", "is_python_float"]
 
 
 def require_no_fields(order: object) -> None:
@@ -78,14 +80,20 @@ METHODS["sort"] = _sort_inplace
 @captures(np.median)
 def median(a: object, axis: object = None, *, keepdims: bool = False) -> Any:
     """Return the middle of the sorted elements, or the mean of the two middle ones."""
-    ordered, kept = _ordered(a, axis)
-    if ordered.dtype.kind in "biu":
-        ordered = cast(ordered, np.float64)
+    given, kept = _ordered(a, axis)
+    ordered = as_inexact(given)
+    if is_nothing(ordered.dims[0]):
+        return np.mean(ordered, axis=0, keepdims=keepdims)
     n = as_operand(ordered.dims[0])
     low, high = ordered[(n - 1) // 2], ordered[n // 2]
     is_odd = np.equal(n % 2, 1)  # in the run: `==` of sizes would make two programs
     result = _or_nan(np.where(is_odd, low, (low + high) / 2.0), ordered)
     return np.reshape(result, kept) if keepdims else result
+
+
+def is_nothing(d: Dim) -> bool:
+    """Return whether a size is 0, which the program is then made for."""
+    return current().decide(d, "==", "the median of nothing is NaN") is True
 
 
 def _ordered(a: object, axis: object) -> tuple[Tracer, tuple[Any, ...]]:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.factors import eigh, svd_with_vectors
 from tracejit.numpy_api.grids import eye
-from tracejit.numpy_api.linalg import inv, numeric, require_square
+from tracejit.numpy_api.linalg import inv, require_square
 from tracejit.numpy_api.norms import SPECTRAL_NORMS, norm
 from tracejit.numpy_api.stacks import over_stacks
 from tracejit.ops.calls import stop_gradient
@@ -34,7 +34,7 @@ def eigvalsh(a: object, UPLO: str = "L") -> Any:
     """Return the eigenvalues of symmetric matrices in order, from one triangle."""
     if UPLO.upper() not in ("L", "U"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
-    m: Any = require_square(numeric(a))
+    m: Any = require_square(as_inexact(a))
     lower = UPLO.upper() == "L"
     half, rest = (np.tril(m), np.tril(m, -1)) if lower else (np.triu(m), np.triu(m, 1))
     if m.dtype.kind == "c":
@@ -57,7 +57,7 @@ def _singular_of_one(a: Tracer) -> Any:
 
 def singular_values(a: object) -> Any:
     """Return the singular values of matrices, the largest first."""
-    x = numeric(a)
+    x = as_inexact(a)
     if len(x.dims) < 2:
         raise np.linalg.LinAlgError(f"{len(x.dims)}-dimensional array given. Array must be at "
                                     "least two-dimensional")
@@ -100,7 +100,7 @@ SPECTRAL_NORMS.append(_spectral)
 @captures(np.linalg.cond)
 def cond(x: object, p: object = None) -> Any:
     """Return the condition number of matrices in a norm."""
-    a: Any = numeric(x)
+    a: Any = as_inexact(x)
     if any(current().are_equal(d, 0, "whether a matrix is empty") for d in a.dims[-2:]):
         raise np.linalg.LinAlgError("cond is not defined on empty arrays")
     if p in (None, 2, -2):
@@ -128,7 +128,7 @@ def _inverse_or_not(a: Tracer) -> tuple[Any, Any]:
 def matrix_rank(A: object, tol: object = None, hermitian: bool = False, *,
                 rtol: float | None = None) -> Any:
     """Return how many singular values are not negligible."""
-    a: Any = numeric(A)
+    a: Any = as_inexact(A)
     if len(a.dims) < 2:
         return tracer_of(cast(np.logical_not(np.all(a == 0)), np.int64).value, weak=True)
     if rtol is not None and tol is not None:

@@ -18,6 +18,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     integrals,
     interpolation1d,
     interpolators,
+    line_filters,
     odes,
     piecewise,
     probability,
@@ -32,6 +33,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     sparse_making,
     spectral,
     spline_making,
+    spreads,
     vector_distributions,
 )
 from tracejit.trace.ground.own_numpy import keep_numpy

@@ -2,58 +2,55 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tracejit.numpy_api.axes import normalize_axis
-from tracejit.numpy_api.elementwise import as_python_number, as_tracer
-from tracejit.numpy_api.special_kinds import double_of_real
+from tracejit.numpy_api.elementwise import as_inexact, as_python_number, as_tracer
+from tracejit.numpy_api.finite import require_finite
+from tracejit.numpy_api.matrices import vecdot
+from tracejit.numpy_api.norms import norm_of
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, scipy_captures
 from tracejit.trace.ground.modules import is_scipy_since
-from tracejit.trace.values.equations import cast, same_dim
+from tracejit.trace.values.equations import cast, dims_of, same_dim
 from tracejit.trace.values.known_numbers import need_int
+from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.tracer import Tracer
 
 __all__: list[str] = []
 
 
-def _wide(x: object) -> Any:
+def _real(x: object) -> Any:
     given = as_tracer(x)
-    return given if given.dtype.kind == "f" else double_of_real(
-        given, "a distance of scipy.spatial")
+    if given.dtype.kind == "c":
+        raise refuse("a distance of scipy.spatial of complex numbers cannot be captured",
+                     "Use their real and imaginary parts")
+    return given
 
 
-def _inexact(x: object) -> Any:
-    given = as_tracer(x)
-    return given if given.dtype.kind in "fc" else cast(given, np.float64)
-
-
-def _vectors(*given: object, of_one_length: bool = False) -> list[Any]:
+def _vectors(*given: object, of_one_length: type[Exception] | None = None) -> list[Any]:
     """Return vectors; some distances do not repeat the one element of another vector."""
-    found = [_wide(x) for x in given]
+    found = [_real(x) for x in given]
     if any(len(x.dims) != 1 for x in found):
         raise ValueError("Input vector should be 1-D.")
-    if of_one_length and not all(same_dim(x.dims[0], found[0].dims[0]) for x in found[1:]):
-        raise ValueError("vectors of different lengths have no distance")
+    if of_one_length is not None and not all(
+            same_dim(x.dims[0], found[0].dims[0]) for x in found[1:]):
+        raise of_one_length("vectors of different lengths have no distance")
     return found
 
 
-def _euclidean(d: np.ndarray) -> Any:
-    return np.sqrt(np.sum(d * d, axis=-1))
-
-
-_BY_DIFFERENCES: dict[str, Callable[..., Any]] = {
-    "euclidean": _euclidean, "sqeuclidean": lambda d: np.sum(d * d, axis=-1),
-    "cityblock": lambda d: np.sum(np.abs(d), axis=-1),
-    "chebyshev": lambda d: np.max(np.abs(d), axis=-1)}
+# Of vectors and of rows: along the last axis, in the dtype that the numbers have.
 
 
 def _cosine(x: np.ndarray, y: np.ndarray) -> Any:
-    sizes = np.sqrt(np.sum(x * x, axis=-1) * np.sum(y * y, axis=-1))
-    return 1.0 - np.sum(x * y, axis=-1) / sizes
+    root = FUNCTIONS[math.sqrt] if len(dims_of(x)) == 1 else np.sqrt
+    sizes = root(vecdot(x, x) * vecdot(y, y))
+    return np.clip(1.0 - vecdot(x, y) / sizes, 0.0, 2.0)
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> Any:
@@ -61,17 +58,22 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> Any:
 
 
 def _minkowski(x: np.ndarray, y: np.ndarray, p: float = 2) -> Any:
-    return np.sum(np.abs(x - y) ** p, axis=-1) ** (1.0 / p)
+    if isinstance(p, TracedOperand):
+        return np.sum(np.abs(x - y) ** p, axis=-1) ** (1.0 / p)
+    return np.linalg.norm(x - y, p, axis=-1)
 
 
 def _mahalanobis(x: np.ndarray, y: np.ndarray, VI: object) -> Any:
     d = x - y
-    return np.sqrt(np.sum((d @ as_tracer(VI)) * d, axis=-1))
+    return np.sqrt(vecdot(d @ as_tracer(VI), d))
 
 
-def _seuclidean(x: np.ndarray, y: np.ndarray, V: object) -> Any:
-    d = x - y
-    return np.sqrt(np.sum(d * d / as_tracer(V), axis=-1))
+def _seuclidean(x: np.ndarray, y: np.ndarray, V: np.ndarray) -> Any:
+    return np.linalg.norm(np.sqrt(1.0 / V) * (x - y), axis=-1)
+
+
+def _chebyshev(x: np.ndarray, y: np.ndarray) -> Any:
+    return np.max(np.abs(x - y), axis=-1)
 
 
 def _canberra(x: np.ndarray, y: np.ndarray) -> Any:
@@ -85,43 +87,68 @@ def _braycurtis(x: np.ndarray, y: np.ndarray) -> Any:
 
 
 METRICS: dict[str, Callable[..., Any]] = {
-    **{name: lambda x, y, f=f: f(x - y) for name, f in _BY_DIFFERENCES.items()},
+    "euclidean": _minkowski, "sqeuclidean": lambda x, y: vecdot(x - y, x - y),
+    "cityblock": lambda x, y: np.sum(np.abs(x - y), axis=-1), "chebyshev": _chebyshev,
     "cosine": _cosine, "correlation": _correlation, "minkowski": _minkowski,
     "canberra": _canberra, "braycurtis": _braycurtis}
-_PLAIN = ("euclidean", "minkowski")
-"""The functions that return a Python float before SciPy 1.18."""
 _WITH_MATRIX: dict[str, Callable[..., Any]] = {
     "mahalanobis": _mahalanobis, "seuclidean": _seuclidean}
 
 
-def _of_two(name: str) -> Callable[..., Any]:
-    function = METRICS[name]
+def _doubles(*vectors: object) -> list[Tracer]:
+    return [cast(x, np.float64) for x in vectors]
 
+
+def _as_floats(x: object, y: object) -> tuple[object, ...]:
+    return as_inexact(x), as_inexact(y)
+
+
+def _known(x: np.ndarray, y: np.ndarray) -> Any:
+    """Return vectors with 0 where SciPy leaves out a quotient, which is NaN."""
+    other: Any = cast(y, np.float64)
+    known = np.abs(x) + np.abs(other) < np.inf
+    return np.where(known, x, 0.0), np.where(known, other, 0.0)
+
+
+def _of_two(name: str, prepared: Callable[..., tuple[object, ...]] = lambda *xs: xs,
+            same: type[Exception] | None = None) -> Callable[..., Any]:
+    """Return the distance of two vectors: `prepared` casts them as SciPy does."""
     def capture(u: object, v: object) -> Any:
-        x, y = _vectors(u, v, of_one_length=name in ("cosine", "correlation"))
-        if name == "euclidean":
-            _require_finite(x - y)
-        elif name == "canberra":  # SciPy leaves out NaN
-            known = ~(np.isnan(x) | np.isnan(y))
-            x, y = np.where(known, x, 0.0), np.where(known, y, 0.0)
-        return _as_scipys(function(x, y)) if name in _PLAIN else function(x, y)
+        return METRICS[name](*prepared(*_vectors(u, v, of_one_length=same)))
 
-    def minkowski(u: object, v: object, p: object = 2) -> Any:
-        x, y = _vectors(u, v)
-        _require_finite(x - y)
-        found = function(x, y, p)
-        return _as_scipys(found) if isinstance(p, (int, float)) and p == 2 else found
-
-    return minkowski if name == "minkowski" else capture
+    return capture
 
 
-def _as_scipys(x: object) -> Any:
-    """Return a distance of `euclidean`, a float of Python's before SciPy 1.18."""
-    return x if is_scipy_since(18) else as_python_number(x)
+def minkowski(u: object, v: object, p: float = 2) -> Any:
+    """Return the norm of a difference: a float of Python's before SciPy 1.18, if p is 2."""
+    if not isinstance(p, TracedOperand) and p <= 0:
+        raise ValueError("p must be greater than 0")
+    x, y = _vectors(u, v)
+    away = as_tracer(x - y)
+    require_finite(away)
+    found = _minkowski(x, y, p) if isinstance(p, TracedOperand) else norm_of(away, p)
+    is_pythons = away.dtype.kind == "f" and p == 2 and not is_scipy_since(18)
+    return as_python_number(found) if is_pythons else found
 
 
-def _require_finite(x: np.ndarray) -> None:
-    require(np.all(np.isfinite(x)), ValueError, "array must not contain infs or NaNs")
+def _euclidean(u: object, v: object) -> Any:
+    return minkowski(u, v)
+
+
+def _chebyshev_of_two(u: object, v: object) -> Any:
+    """Return the largest difference as Python's `max` finds it: a NaN is no larger."""
+    x, y = _vectors(u, v)
+    away: Any = np.abs(x - y)
+    if away.dtype.kind != "f":
+        return np.max(away)
+    first = np.isnan(away[0])
+    return np.where(first, np.nan, np.nanmax(np.where(first, 0, away)))[()]
+
+
+def _seuclidean_of_two(u: object, v: object, V: object) -> Any:
+    x, y, variances = _vectors(u, v, V, of_one_length=TypeError)
+    weighted = np.sqrt(1.0 / cast(variances, np.float64)) * (x - y)
+    return minkowski(weighted, np.zeros(1))
 
 
 def _metric(metric: object, kwargs: dict[str, object]) -> Callable[..., Any]:
@@ -139,7 +166,7 @@ def cdist(XA: object, XB: object, metric: object = "euclidean", *, out: None = N
     """Return the distances between the rows of two matrices."""
     if out is not None:
         raise refuse("scipy.spatial.distance.cdist with out= cannot be captured", "Leave it out")
-    x, y = _wide(XA), _wide(XB)
+    x, y = _doubles(_real(XA), _real(XB))
     if len(x.dims) != 2 or len(y.dims) != 2:
         raise ValueError("XA and XB must be 2-dimensional arrays.")
     if not same_dim(x.dims[1], y.dims[1]):
@@ -151,7 +178,7 @@ def pdist(X: object, metric: object = "euclidean", *, out: None = None, **kwargs
     """Return the distances between the rows of a matrix, each pair once."""
     if out is not None:
         raise refuse("scipy.spatial.distance.pdist with out= cannot be captured", "Leave it out")
-    x = cast(_wide(X), np.float64)
+    (x,) = _doubles(_real(X))
     if len(x.dims) != 2:
         raise ValueError(f"A 2-dimensional array must be passed. (Shape was {x.shape}).")
     i, j = FUNCTIONS[np.triu_indices](x.shape[0], 1)
@@ -163,7 +190,7 @@ def pdist(X: object, metric: object = "euclidean", *, out: None = None, **kwargs
 
 def simpson(y: object, x: object = None, *, dx: object = 1.0, axis: int = -1) -> Any:
     """Return an integral by Simpson's rule, of an odd number of points."""
-    values = _inexact(y)
+    values: Any = as_inexact(y)
     moved: Any = np.moveaxis(values, normalize_axis(axis, len(values.dims)), -1)
     n = as_tracer(moved).dims[-1]
     odd = need_int(n, "the number of points of Simpson's rule") % 2
@@ -173,7 +200,7 @@ def simpson(y: object, x: object = None, *, dx: object = 1.0, axis: int = -1) ->
     if x is None:
         weights: Any = moved[..., :-2:2] + 4.0 * moved[..., 1:-1:2] + moved[..., 2::2]
         return np.sum(weights, axis=-1) * dx / 3.0
-    h: Any = np.diff(_wide(x))
+    h: Any = np.diff(_real(x))
     a, b = h[..., ::2], h[..., 1::2]
     whole = a + b
     parts = whole / 6.0 * (moved[..., :-2:2] * (2.0 - b / a) + moved[..., 1:-1:2] * (
@@ -184,12 +211,17 @@ def simpson(y: object, x: object = None, *, dx: object = 1.0, axis: int = -1) ->
 def cumulative_trapezoid(y: object, x: object = None, dx: object = 1.0, axis: int = -1,
                          initial: object = None) -> Any:
     """Return running integrals by the trapezoidal rule."""
-    values = _inexact(y)
+    if initial is not None and not isinstance(initial, TracedOperand) and initial != 0:
+        raise ValueError("`initial` must be `None` or `0`.")
+    values: Any = as_tracer(y)
     moved: Any = np.moveaxis(values, normalize_axis(axis, len(values.dims)), -1)
-    h: Any = dx if x is None else np.diff(_wide(x))
-    found: Any = np.cumsum(0.5 * h * (moved[..., 1:] + moved[..., :-1]), axis=-1)
+    require(np.greater(moved.shape[-1], 0), ValueError,
+            "At least one point is required along `axis`.")
+    h: Any = dx if x is None else np.diff(_real(x))
+    found: Any = np.cumsum(h * (moved[..., 1:] + moved[..., :-1]) / 2.0, axis=-1)
     if initial is not None:
-        found = np.concatenate([0.0 * moved[..., :1] + initial, found], axis=-1)
+        found = np.concatenate([np.zeros_like(found[..., :1], shape=(
+            *moved.shape[:-1], 1)), found], axis=-1)
     return np.moveaxis(found, -1, axis)
 
 
@@ -200,25 +232,34 @@ def trapezoid(y: object, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 
 def rosen(x: object) -> Any:
     """Return Rosenbrock's function."""
-    v: Any = as_tracer(x)
+    v: Any = as_inexact(x)
     return np.sum(100.0 * (v[1:] - v[:-1] ** 2.0) ** 2.0 + (1 - v[:-1]) ** 2.0, axis=0)
 
 
 def rosen_der(x: object) -> Any:
     """Return the gradient of Rosenbrock's function."""
-    v: Any = as_tracer(x)
-    gap = 200.0 * (v[1:] - v[:-1] ** 2)
-    zero = 0.0 * gap[:1]
-    return np.concatenate([-2.0 * v[:-1] * gap - 2.0 * (1.0 - v[:-1]), zero]) + np.concatenate(
-        [zero, gap])
+    v: Any = as_inexact(x)
+    first, inner, last = v[0], v[1:-1], 200 * (v[-1] - v[-2] ** 2)
+    return np.concatenate([
+        np.reshape(-400 * first * (v[1] - first ** 2) - 2 * (1 - first), (1,)),
+        200 * (inner - v[:-2] ** 2) - 400 * (v[2:] - inner ** 2) * inner - 2 * (1 - inner),
+        np.reshape(last, (1,))])
+
+
+def _mahalanobis_of_two(u: object, v: object, VI: object) -> Any:
+    x, y = _vectors(u, v)
+    away: Any = as_tracer(x - y)
+    return np.sqrt(np.dot(np.dot(away, np.atleast_2d(as_tracer(VI))), away))
 
 
 scipy_captures("scipy.spatial.distance", {
-    **{name: _of_two(name) for name in METRICS},
-    "mahalanobis": lambda u, v, VI: _mahalanobis(_wide(u), _wide(v), VI),
-    "seuclidean": lambda u, v, V: _as_scipys(_seuclidean(*_vectors(
-        u, v, V, of_one_length=True))),
-    "cdist": cdist, "pdist": pdist})
+    "euclidean": _euclidean, "minkowski": minkowski, "chebyshev": _chebyshev_of_two,
+    "cityblock": _of_two("cityblock"), "sqeuclidean": _of_two("sqeuclidean", _as_floats),
+    **{name: _of_two(name, same=ValueError) for name in ("cosine", "correlation")},
+    "canberra": _of_two("canberra", _known),
+    "braycurtis": _of_two("braycurtis", lambda x, y: (x, cast(y, np.float64))),
+    "mahalanobis": _mahalanobis_of_two,
+    "seuclidean": _seuclidean_of_two, "cdist": cdist, "pdist": pdist})
 scipy_captures("scipy.integrate", {
     "trapezoid": trapezoid, "simpson": simpson, "cumulative_trapezoid": cumulative_trapezoid})
 scipy_captures("scipy.optimize", {"rosen": rosen, "rosen_der": rosen_der})

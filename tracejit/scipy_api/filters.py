@@ -12,18 +12,21 @@ import numpy as np
 from tracejit.ir.dims import maximum
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.creation import iota
-from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.scipy_api.convolutions import correlated, is_longer, known_length
+from tracejit.numpy_api.elementwise import as_inexact, as_tracer
+from tracejit.numpy_api.finite import require_finite
+from tracejit.scipy_api.convolutions import is_longer
+from tracejit.scipy_api.line_filters import correlated, known_length
 from tracejit.scipy_api.plain_signals import filtered, sections
+from tracejit.scipy_api.taking import captures_of_some
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.python.calls import call_function
-from tracejit.trace.values.equations import apply, as_operand, cast, same_dim, to_dim
+from tracejit.trace.values.equations import apply, as_operand, cast, dims_of, same_dim, to_dim
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["detrend", "extended", "lfilter_zi", "sosfilt"]
+__all__ = ["detrend", "extended", "lfilter_zi", "sosfilt", "valid_sections"]
 
 
 def _first(x: Tracer, axis: int) -> tuple[Any, Any]:
@@ -50,11 +53,17 @@ def _coefficients(b: object, a: object, dtype: np.dtype) -> tuple[Any, Any, Any]
     return wide[0], wide[1], count
 
 
+def _filtered_dtype(*given: Tracer) -> np.dtype:
+    dtype = np.result_type(*(v.dtype for v in given))
+    if dtype.kind not in "fc":
+        raise refuse(f"SciPy has no filter of arrays of {dtype}", "Use .astype(float)")
+    return dtype
+
+
 def lfilter(b: object, a: object, x: object, axis: int = -1, zi: object = None) -> Any:
     """Return a signal through a rational filter and, with `zi`, the state at its end."""
     given = [as_tracer(v) for v in (b, a, x, *(() if zi is None else (zi,)))]
-    dtype = np.result_type(*(v.dtype for v in given))
-    dtype = dtype if dtype.kind in "fc" else np.dtype(np.float64)
+    dtype = _filtered_dtype(*given)
     top, low, count = _coefficients(b, a, dtype)
     require(np.ravel(given[1])[0] != 0, ValueError,
             "BUG: filter coefficient a[0] == 0 not supported yet")
@@ -77,25 +86,31 @@ def lfilter(b: object, a: object, x: object, axis: int = -1, zi: object = None) 
 
 def lfilter_zi(b: object, a: object) -> Any:
     """Return the state of a filter at rest at 1."""
-    dtype = np.result_type(as_tracer(b).dtype, as_tracer(a).dtype, np.float32)
-    top, low, _ = _coefficients(b, a, dtype if dtype.kind == "c" else np.dtype(np.float64))
+    top, low, count = _coefficients(b, a, np.result_type(as_inexact(b).dtype, as_inexact(a).dtype))
+    require(np.greater(as_operand(count), 1), ValueError,
+            "The length of `a` along the last axis must be at least 2.")
     rest = top[1:-1] - low[1:-1] * top[0]
     first = np.sum(rest) / np.sum(low)
     return np.concatenate([np.reshape(first, (1,)),
                            np.cumsum(low)[1:-2] * first - np.cumsum(rest)[:-1]])
 
 
-def sosfilt(sos: object, x: object, axis: int = -1, zi: object = None) -> Any:
-    """Return a signal through filters of second order and, with `zi`, their states at its end."""
-    s, given = as_tracer(sos), as_tracer(x)
-    start: Any = None if zi is None else as_tracer(zi)
-    dtype = np.result_type(s.dtype, given.dtype, *(() if zi is None else (start.dtype,)))
-    dtype = dtype if dtype.kind in "fc" else np.dtype(np.float64)
+def valid_sections(sos: object) -> Tracer:
+    """Return filters of second order, a row for each."""
+    s = as_tracer(sos)
     if len(s.dims) != 2:
         raise ValueError("sos array must be 2D")
     if not same_dim(s.dims[1], 6):
         raise ValueError("sos array must be shape (n_sections, 6)")
     require(np.all(s[:, 3] == 1), ValueError, "sos[:, 3] should be all ones")
+    return s
+
+
+def sosfilt(sos: object, x: object, axis: int = -1, zi: object = None) -> Any:
+    """Return a signal through filters of second order and, with `zi`, their states at its end."""
+    s, given = valid_sections(sos), as_tracer(x)
+    start: Any = None if zi is None else as_tracer(zi)
+    dtype = _filtered_dtype(s, given, *(() if zi is None else (start,)))
     moved, rows = _first(cast(given, dtype), axis)
     count, width = s.shape[0], as_operand(rows.dims[1])
     if zi is None:
@@ -113,6 +128,9 @@ def sosfilt(sos: object, x: object, axis: int = -1, zi: object = None) -> Any:
 
 def extended(x: np.ndarray, n: int, kind: str | None) -> Any:
     """Return rows continued at both ends."""
+    if kind not in ("even", "odd", "constant", None):
+        raise ValueError(f"Unknown value '{kind}' given to padtype. padtype must be 'even', 'odd', "
+                         "'constant', or None.")
     if kind is None or n == 0:
         return x
     if kind == "constant":
@@ -152,11 +170,15 @@ def savgol_filter(x: object, window_length: int, polyorder: int, deriv: int = 0,
     if any(isinstance(v, TracedOperand) for v in (window_length, polyorder, deriv, delta)):
         raise refuse("scipy.signal.savgol_filter with a traced window cannot be captured",
                      "Use constants")
+    if mode not in ("mirror", "constant", "nearest", "interp", "wrap"):
+        raise ValueError("mode must be 'mirror', 'constant', 'nearest' 'wrap' or 'interp'.")
     n, half = int(window_length), int(window_length) // 2
     scipy_signal: Any = sys.modules["scipy.signal"]
     weights = scipy_signal.savgol_coeffs(n, polyorder, deriv=deriv, delta=delta, use="dot")
-    given = as_tracer(x)
-    given = given if given.dtype.kind == "f" else cast(given, np.float64)
+    given = as_inexact(x)
+    if given.dtype.kind == "c":
+        raise refuse("scipy.signal.savgol_filter of complex numbers cannot be captured",
+                     "Smooth the parts")
     before = half if n % 2 else half - 1
     if mode != "interp":
         return correlated(given, as_tracer(weights.astype(given.dtype)), axis, mode, cval, before,
@@ -165,15 +187,12 @@ def savgol_filter(x: object, window_length: int, polyorder: int, deriv: int = 0,
                        before, n - 1 - before)
     moved, rows = _first(as_tracer(inner), axis)
     _, old = _first(given, axis)
-    _require_finite(old[:n])
-    _require_finite(old[-n:])
-    fit = _fits(n, polyorder, deriv, delta)
-    result = np.concatenate([fit[:half] @ old[:n], rows[half:-half], fit[n - half:] @ old[-n:]])
+    require_finite(old[:n])
+    require_finite(old[-n:])
+    fit, end = _fits(n, polyorder, deriv, delta), dims_of(rows)[0] - half
+    result = np.concatenate([fit[:half] @ old[:n], rows[half:as_operand(end)],
+                             fit[n - half:] @ old[-n:]])
     return cast(_back(result, moved.shape, axis), given.dtype)
-
-
-def _require_finite(x: np.ndarray) -> None:
-    require(np.all(np.isfinite(x)), ValueError, "array must not contain infs or NaNs")
 
 
 def _fits(n: int, order: int, deriv: int, delta: float) -> np.ndarray:
@@ -191,14 +210,13 @@ def detrend(data: object, axis: int = -1, type: str = "linear", bp: int = 0,
     """Return a signal less its mean, or less the line through it."""
     if not (isinstance(bp, int) and bp == 0):
         raise refuse("scipy.signal.detrend with bp= cannot be captured", "Detrend the pieces")
-    x: Any = as_tracer(data)
-    x = x if x.dtype.kind in "fc" else cast(x, np.float64)
+    x = as_inexact(data)
     if type in ("constant", "c"):
         return x - np.mean(x, axis=axis, keepdims=True)
     if type not in ("linear", "l"):
         raise ValueError("Trend type must be 'linear' or 'constant'.")
     moved, rows = _first(x, axis)
-    _require_finite(rows)
+    require_finite(rows)
     n = rows.dims[0]
     t: Any = cast(iota(n), np.float64)
     t = np.reshape(t - 0.5 * (as_operand(n) - 1), (-1, 1))
@@ -248,9 +266,10 @@ def _cosines(*weights: float) -> Callable[..., Any]:
     return formula
 
 
-scipy_captures("scipy.signal", {
-    "lfilter": lfilter, "lfilter_zi": lfilter_zi, "sosfilt": sosfilt, "filtfilt": filtfilt,
-    "savgol_filter": savgol_filter, "detrend": detrend, "hilbert": hilbert})
+captures_of_some("scipy.signal", {"lfilter_zi": lfilter_zi, "filtfilt": filtfilt}, "iufc")
+captures_of_some("scipy.signal", {
+    "lfilter": lfilter, "sosfilt": sosfilt, "savgol_filter": savgol_filter, "detrend": detrend,
+    "hilbert": hilbert})
 scipy_captures("scipy.signal.windows", {name: _window(formula) for name, formula in {
     "boxcar": lambda k, w: 1.0 + 0.0 * k, "hann": _cosines(0.5, 0.5),
     "hamming": _cosines(0.54, 0.46), "blackman": _cosines(0.42, 0.5, 0.08),

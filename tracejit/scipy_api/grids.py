@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.scipy_api.bsplines import beside, own_attribute, spline_values
 from tracejit.scipy_api.made import Made
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import OBJECTS, scipy_captures
 from tracejit.trace.python.attributes import read_attribute
-from tracejit.trace.values.equations import cast, same_dim
+from tracejit.trace.values.equations import same_dim
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
 
@@ -23,13 +23,8 @@ __all__: list[str] = []
 _UNEQUAL = "there are other numbers of points and of values along an axis"
 
 
-def _float(x: object) -> Any:
-    given: Any = as_tracer(x)
-    return given if given.dtype.kind in "fc" else cast(given, np.float64)
-
-
 def _real(x: object) -> Any:
-    given = _float(x)
+    given = as_inexact(x)
     if given.dtype.kind == "c":
         raise refuse("interpolation at complex points, or on a complex grid", "Give real ones")
     return given
@@ -42,7 +37,7 @@ class Grid(Made):
 
     def __init__(self, points: Sequence[object], values: object, method: str = "linear",
                  bounds_error: bool = True, fill_value: object = np.nan) -> None:
-        self.points, self.values = [_real(p) for p in points], _float(values)
+        self.points, self.values = [_real(p) for p in points], as_inexact(values)
         self.method, self.bounds_error = method, bounds_error
         self.fill_value: Any = fill_value
 

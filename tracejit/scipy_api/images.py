@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.axes import normalize_axis
-from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.scipy_api.convolutions import (
+from tracejit.numpy_api.elementwise import as_inexact, as_tracer
+from tracejit.scipy_api.line_filters import (
     correlated,
     gaussian_filter,
     padded_image,
     uniform_filter1d,
 )
+from tracejit.scipy_api.taking import captures_of_some
 from tracejit.trace.ground.context import refuse
-from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import as_operand, cast, dims_of
 from tracejit.trace.values.known_numbers import need_int
 
@@ -42,6 +42,12 @@ def _image(x: object, name: str) -> Any:
         raise refuse(f"scipy.ndimage.{name} of an array of {given.dtype} cannot be captured",
                      "Convert it with .astype(float)")
     return given
+
+
+def _real_image(x: object, name: str) -> Any:
+    if as_tracer(x).dtype.kind == "c":
+        raise TypeError("Complex type not supported")
+    return _image(x, name)
 
 
 def _windows(x: np.ndarray, sizes: Sequence[int], before: Sequence[int], mode: str,
@@ -116,8 +122,9 @@ def _by_orders(name: str, order: int, joined: Callable[..., object]) -> Callable
         _only_defaults(name, output=output, axes=axes)
         x = _image(input, name)
         rank = len(x.dims)
-        return joined([gaussian_filter(x, sigma, [order * (k == j) for j in range(rank)], None,
-                                       mode, cval, truncate) for k in range(rank)])
+        orders = [[order * (k == j) for j in range(rank)] for k in range(rank)]
+        parts = [gaussian_filter(x, sigma, each, None, mode, cval, truncate) for each in orders]
+        return _as_given(joined(parts), x.dtype)
 
     return capture
 
@@ -145,7 +152,7 @@ def _ordered(name: str, chosen: Callable[..., object]) -> Callable[..., Any]:
                 output: None = None, mode: str = "reflect", cval: object = 0.0, origin: int = 0, *,
                 axes: None = None) -> Any:
         _only_defaults(name, footprint=footprint, output=output, origin=origin, axes=axes)
-        x = _image(input, name)
+        x = _real_image(input, name)
         if size is None:
             raise RuntimeError("no footprint or filter size provided")
         sizes = _sizes(size, len(x.dims))
@@ -159,7 +166,7 @@ def _of_line(name: str, chosen: Callable[..., object]) -> Callable[..., Any]:
     def capture(input: object, size: object, axis: int = -1, output: None = None,
                 mode: str = "reflect", cval: object = 0.0, origin: int = 0) -> Any:
         _only_defaults(name, output=output, origin=origin)
-        x = _image(input, name)
+        x = _real_image(input, name)
         rank, own = len(x.dims), normalize_axis(axis, len(x.dims))
         sizes = [operator.index(size) if k == own else 1 for k in range(rank)]  # type: ignore[arg-type]
         return chosen(np.stack(_windows(x, sizes, [n // 2 for n in sizes], mode, cval)))
@@ -237,16 +244,18 @@ def center_of_mass(input: object, labels: None = None, index: None = None) -> An
     return tuple([np.sum(x * grid[k]) / whole for k in range(len(x.dims))])
 
 
-scipy_captures("scipy.ndimage", {
+captures_of_some("scipy.ndimage", {
     "convolve": _weighted(True), "correlate": _weighted(False),
     "sobel": _edges("sobel", (1.0, 2.0, 1.0)), "prewitt": _edges("prewitt", (1.0, 1.0, 1.0)),
     "laplace": laplace, "uniform_filter": uniform_filter,
     "gaussian_laplace": _by_orders("gaussian_laplace", 2, sum),
-    "gaussian_gradient_magnitude": _by_orders(
-        "gaussian_gradient_magnitude", 1, lambda parts: np.sqrt(sum(p * p for p in parts))),
     "maximum_filter": _ordered("maximum_filter", lambda w: np.max(w, axis=0)),
     "minimum_filter": _ordered("minimum_filter", lambda w: np.min(w, axis=0)),
     "median_filter": _ordered("median_filter", _median),
     "maximum_filter1d": _of_line("maximum_filter1d", lambda w: np.max(w, axis=0)),
     "minimum_filter1d": _of_line("minimum_filter1d", lambda w: np.min(w, axis=0)),
     "map_coordinates": map_coordinates, "shift": shift, "center_of_mass": center_of_mass})
+captures_of_some("scipy.ndimage", {
+    "gaussian_gradient_magnitude": _by_orders(
+        "gaussian_gradient_magnitude", 1, lambda parts: np.sqrt(as_inexact(sum(
+            p * p for p in parts))))}, "iuf")

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.scipy_api.convolutions import is_longer, known_length
-from tracejit.scipy_api.filters import extended, lfilter_zi, sosfilt
+from tracejit.numpy_api.elementwise import as_inexact, as_tracer
+from tracejit.scipy_api.convolutions import is_longer
+from tracejit.scipy_api.filters import extended, lfilter_zi, sosfilt, valid_sections
+from tracejit.scipy_api.line_filters import known_length
+from tracejit.scipy_api.taking import captures_of_some
 from tracejit.trace.ground.context import refuse
-from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.state.known import known_array
 from tracejit.trace.values.equations import as_operand, cast, dims_of, to_dim
 from tracejit.trace.values.known_numbers import need_int
@@ -22,9 +23,8 @@ from tracejit.trace.values.operands import TracedOperand
 __all__: list[str] = []
 
 
-def _floats(x: object) -> Any:
-    given = as_tracer(x)
-    return given if given.dtype.kind in "fc" else cast(given, np.float64)
+def _floats(x: object, least: type = np.float64) -> Any:
+    return as_inexact(x, least)
 
 
 def resample(x: object, num: int, t: None = None, axis: int = 0, window: None = None,
@@ -67,7 +67,8 @@ def upfirdn(h: object, x: object, up: int = 1, down: int = 1, axis: int = -1,
     if up < 1 or down < 1:
         raise ValueError("Both up and down must be >= 1")
     length = known_length(h, "the length of a filter")
-    return _through(_floats(h), length, _moved(_floats(x), axis, -1), up, down, axis)
+    weights, signal = (_floats(v, np.float32) for v in (h, x))
+    return _through(weights, length, _moved(signal, axis, -1), up, down, axis)
 
 
 def _moved(x: np.ndarray, start: int, stop: int) -> Any:
@@ -124,7 +125,7 @@ def resample_poly(x: object, up: int, down: int, axis: int = 0,
 def sosfiltfilt(sos: object, x: object, axis: int = -1, padtype: str | None = "odd",
                 padlen: int | None = None) -> Any:
     """Return a signal through filters of second order, once forwards and once backwards."""
-    s = as_tracer(sos)
+    s = valid_sections(sos)
     count = known_length(sos, "how many sections a filter has")
     if padlen is None and padtype is not None:
         known = np.asarray(sos) if not isinstance(sos, TracedOperand) else known_array(
@@ -134,7 +135,8 @@ def sosfiltfilt(sos: object, x: object, axis: int = -1, padtype: str | None = "o
                          "padlen=", "Say padlen=")
         padlen = 3 * (2 * count + 1 - min(np.sum(known[:, 2] == 0), np.sum(known[:, 5] == 0)))
     edge = 0 if padtype is None or padlen is None else int(padlen)
-    moved: Any = _moved(_floats(x), axis, 0)
+    given: Any = as_tracer(x)
+    moved = _moved(given, axis, 0)
     if edge and not is_longer(dims_of(moved)[0], to_dim(edge)):
         raise ValueError("The length of the input vector x must be greater than padlen, which is "
                          f"{edge}.")
@@ -162,7 +164,8 @@ def decimate(x: object, q: int, n: int | None = None, ftype: object = "iir", axi
     if ftype == "fir":
         h = _design("firwin", (20 * q if n is None else n) + 1, 1.0 / q, window="hamming")
         return resample_poly(x, 1, q, axis, h)
-    sos = _design("cheby1", 8 if n is None else n, 0.05, 0.8 / q, output="sos")
+    sos = _design("cheby1", 8 if n is None else n, 0.05, 0.8 / q, output="sos").astype(
+        as_inexact(x).dtype)
     smooth: Any = _moved(sosfiltfilt(sos, x, axis), axis, 0)
     return _moved(smooth[::q], 0, axis)
 
@@ -197,10 +200,11 @@ def medfilt(volume: object, kernel_size: object = None) -> Any:
 
 def wiener(im: object, mysize: object = None, noise: object = None) -> Any:
     """Return a signal less its noise, after N. Wiener."""
-    x: Any = _floats(im)
-    around = _neighbours(x, _sizes(mysize, len(x.dims)))
-    mean = np.mean(around, axis=0)
-    spread = np.mean(around * around, axis=0) - mean * mean
+    x: Any = as_tracer(im)
+    sizes = _sizes(mysize, len(x.dims))
+    mean, square = (np.mean(_neighbours(v.astype(np.result_type(v.dtype, np.float64)), sizes),
+                            axis=0) for v in (x, x ** 2))
+    spread = square - mean * mean
     floor: Any = np.mean(spread) if noise is None else noise
     quiet = spread < floor
     share = 1.0 - floor / np.where(quiet, 1.0, spread)
@@ -236,30 +240,34 @@ def freqz(b: object, a: object = 1, worN: object = 512, whole: bool = False, plo
         raise refuse("scipy.signal.freqz with plot= cannot be captured", "Plot what it returns")
     w = _places(worN, whole, fs, include_nyquist)
     turn = np.exp(-1j * w)
-    return w * (fs / (2.0 * math.pi)), _polynomial(b, turn) / _polynomial(a, turn)
+    found = _polynomial(b, turn) / _polynomial(a, turn)
+    if isinstance(worN, int) and isinstance(a, int):  # SciPy transforms the filter itself
+        found = cast(found, np.result_type(as_inexact(b).dtype, np.complex64))
+    return w * (fs / (2.0 * math.pi)), found
 
 
 def freqz_sos(sos: object, worN: object = 512, whole: bool = False,
               fs: np.ndarray = 2.0 * math.pi) -> Any:  # type: ignore[assignment]
     """Return frequencies, and the answer of filters of second order to each."""
-    s = as_tracer(sos)
+    s = valid_sections(sos)
     found: Any = 1.0
     for k in range(known_length(sos, "how many sections a filter has")):
         w, answer = freqz(s[k, :3], s[k, 3:], worN, whole, None, fs)
         found = found * answer
-    return w, found
+    dtype = as_inexact(s).dtype
+    return cast(w, dtype), cast(found, np.result_type(dtype, np.complex64))
 
 
 # --- waves --------------------------------------------------------------------------------------
 
 
-def chirp(t: np.ndarray, f0: np.ndarray, t1: np.ndarray, f1: np.ndarray, method: str = "linear",
+def chirp(t: object, f0: np.ndarray, t1: np.ndarray, f1: np.ndarray, method: str = "linear",
           phi: np.ndarray = 0, vertex_zero: bool = True) -> Any:  # type: ignore[assignment]
     """Return a cosine whose frequency changes."""
     if method not in ("linear", "lin", "li", "quadratic", "quad", "q", "logarithmic", "log", "lo"):
         raise refuse(f"scipy.signal.chirp with method={method!r} cannot be captured",
                      "Use 'linear', 'quadratic' or 'logarithmic'")
-    t = _floats(t)
+    t = as_inexact(t)
     if method.startswith("li"):
         turns = f0 * t + 0.5 * (f1 - f0) / t1 * t * t
     elif method.startswith("q"):
@@ -269,7 +277,7 @@ def chirp(t: np.ndarray, f0: np.ndarray, t1: np.ndarray, f1: np.ndarray, method:
     else:
         rate = t1 / np.log(f1 / f0)
         turns = rate * f0 * (np.exp(t / rate) - 1.0)
-    return np.cos(2.0 * math.pi * turns + phi * (math.pi / 180.0))
+    return np.cos(2.0 * math.pi * turns + np.deg2rad(phi))
 
 
 def sawtooth(t: object, width: object = 1) -> Any:
@@ -282,8 +290,9 @@ def sawtooth(t: object, width: object = 1) -> Any:
     return np.where((share > 1.0) | (share < 0.0), np.nan, np.where(rising, up, down))
 
 
-scipy_captures("scipy.signal", {
+captures_of_some("scipy.signal", {
     "resample": resample, "upfirdn": upfirdn, "resample_poly": resample_poly,
     "sosfiltfilt": sosfiltfilt, "decimate": decimate, "medfilt": medfilt, "wiener": wiener,
-    "freqz": freqz, "freqz_sos": freqz_sos, "sosfreqz": freqz_sos, "chirp": chirp,
-    "sawtooth": sawtooth})
+    "freqz": freqz, "chirp": chirp})
+captures_of_some("scipy.signal", {"freqz_sos": freqz_sos, "sosfreqz": freqz_sos,
+                                  "sawtooth": sawtooth}, "iuf")

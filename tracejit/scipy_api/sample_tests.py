@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.norms import length_of
 from tracejit.numpy_api.special import boxcox
 from tracejit.scipy_api.probability import beta_tails, gamma_tails, student_cdf
 from tracejit.scipy_api.samples import floats, only_propagating, rows, size, statistic
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
-from tracejit.trace.values.equations import as_operand, cast
+from tracejit.trace.values.equations import as_operand, cast, dims_of, same_dim
 from tracejit.trace.values.python_numbers import require
 
 __all__: list[str] = []
@@ -58,20 +60,39 @@ def pearsonr(x: object, y: object, *, alternative: str = "two-sided", method: No
              axis: object = 0) -> Any:
     """Return Pearson's correlation, and how probable one as large is without any."""
     _two_sided("pearsonr", alternative, method)
-    a, b = np.broadcast_arrays(floats(x, "pearsonr"), floats(y, "pearsonr"))
-    first, second = rows(a, axis), rows(b, axis)
+    a, b = _alike("pearsonr", x, y)
+    dtype, first, second = a.dtype, rows(a, axis), rows(b, axis)
+    if not same_dim(dims_of(first)[-1], dims_of(second)[-1]):
+        raise ValueError("`x` and `y` must have the same length along `axis`.")
     n = size(first)
     require(n >= 2, ValueError, "`x` and `y` must have length at least 2.")
     alike = (np.all(first == first[..., :1], axis=-1)
              | np.all(second == second[..., :1], axis=-1))
-    u, v = (r - np.mean(r, axis=-1, keepdims=True) for r in (first, second))
-    spread = np.sqrt(np.sum(u * u, axis=-1) * np.sum(v * v, axis=-1))
-    r = np.sum(u * v, axis=-1) / np.where(alike, 1.0, spread)
-    r = np.where(alike, np.nan, np.where(np.abs(r) > 1.0, np.sign(r), r))
-    half = 0.5 * cast(n, np.float64) - 1.0
-    away = 0.5 * np.abs(r)
-    far = beta_tails(*np.broadcast_arrays(half, half, 0.5 + away, 0.5 - away))[1]
-    return TestResult(r[()], np.where(n == 2, 1.0, 2.0 * far)[()])
+    r = np.clip(np.sum(_direction(first) * _direction(second), axis=-1), -1, 1)
+    r = np.where(alike, np.nan, np.where(n == 2, np.round(r), r)).astype(dtype)
+    half, away = 0.5 * cast(n, np.float64) - 1.0, 0.5 * np.abs(cast(r, np.float64))
+    far = _chance(lambda *xs: beta_tails(*xs)[1], dtype, half, half, 0.5 + away, 0.5 - away)
+    return TestResult(r[()], np.where(n == 2, np.where(np.isnan(r), r, dtype.type(1)), 2 * far)[()])
+
+
+def _direction(x: np.ndarray) -> Any:
+    """Return rows less their means, divided by their lengths; 0 for a row of equal numbers."""
+    away = x - np.mean(x, axis=-1, keepdims=True)
+    length = length_of(away)
+    return away / np.where(length == 0, length.dtype.type(1), length)
+
+
+def _alike(name: str, *samples: object) -> list[Any]:
+    """Return samples as floats of the dtype that they have together."""
+    given = [floats(x, name) for x in samples]
+    dtype = np.result_type(*(x.dtype for x in given))
+    return [cast(x, dtype) for x in given]
+
+
+def _chance(tail: Callable[..., object], dtype: np.dtype, *operands: object) -> Any:
+    """Return a probability that is computed in double precision, in the dtype of a statistic."""
+    doubles = [cast(as_tracer(x), np.float64) for x in operands]
+    return cast(tail(*np.broadcast_arrays(*doubles)), dtype)
 
 
 def linregress(x: object, y: object, alternative: str = "two-sided", *, axis: int = 0,
@@ -82,8 +103,11 @@ def linregress(x: object, y: object, alternative: str = "two-sided", *, axis: in
     a, b = [cast(floats(v, "linregress"), np.float64) for v in (x, y)]
     if len(a.dims) != 1 or len(b.dims) != 1 or keepdims:
         raise refuse("scipy.stats.linregress of several axes cannot be captured", "Use np.polyfit")
+    if not same_dim(a.dims[0], b.dims[0]):
+        raise ValueError("`x` and `y` must have the same length.")
     n = as_operand(a.dims[0])
-    require(np.any(a != a[0]), ValueError,
+    none: Any = np.inf
+    require((np.max(a, initial=-none) != np.min(a, initial=none)) | (n < 2), ValueError,
             "Cannot calculate a linear regression if all x values are identical")
     u, v = a - np.mean(a), b - np.mean(b)
     uu, uv, vv = np.mean(u * u), np.mean(u * v), np.mean(v * v)
@@ -101,9 +125,9 @@ def linregress(x: object, y: object, alternative: str = "two-sided", *, axis: in
     return line
 
 
-def _by_t(t: np.ndarray, free: np.ndarray) -> Any:
-    wide = np.broadcast_arrays(t, cast(as_tracer(free), np.float64))
-    return TestResult(t, (2.0 * student_cdf(-np.abs(wide[0]), wide[1]))[()])
+def _by_t(t: np.ndarray, free: object) -> Any:
+    return TestResult(t, _chance(lambda t, free: 2.0 * student_cdf(-np.abs(t), free), t.dtype, t,
+                                 free)[()])
 
 
 def ttest_1samp(a: object, popmean: object, axis: object = 0, nan_policy: str = "propagate",
@@ -111,19 +135,19 @@ def ttest_1samp(a: object, popmean: object, axis: object = 0, nan_policy: str = 
     """Return Student's test of a mean."""
     _two_sided("ttest_1samp", alternative, keepdims or None)
     only_propagating("ttest_1samp", nan_policy)
-    mean = as_tracer(popmean)
-    if mean.dims:
+    mean: Any = popmean
+    if as_tracer(mean).dims:
         raise refuse("scipy.stats.ttest_1samp of several means cannot be captured", "Use a loop")
     x = rows(floats(a, "ttest_1samp"), axis)
     n = size(x)
-    t = (np.mean(x, axis=-1) - mean) / np.sqrt(np.var(x, axis=-1, ddof=1) / n)
+    t = (np.mean(x, axis=-1) - mean) / np.sqrt(np.var(x, axis=-1, ddof=1) / cast(n, x.dtype))
     return _by_t(t, n - 1)
 
 
 def ttest_rel(a: object, b: object, axis: object = 0, nan_policy: str = "propagate",
               alternative: str = "two-sided", *, keepdims: bool = False) -> Any:
     """Return Student's test of pairs."""
-    away: Any = floats(a, "ttest_rel") - floats(b, "ttest_rel")
+    away: Any = as_tracer(a) - as_tracer(b)
     return ttest_1samp(away, 0.0, axis, nan_policy, alternative, keepdims=keepdims)
 
 
@@ -134,10 +158,11 @@ def ttest_ind(a: object, b: object, *, axis: object = 0, equal_var: bool = True,
     _two_sided("ttest_ind", alternative, method if method is not None else (
         True if keepdims or trim else None))
     only_propagating("ttest_ind", nan_policy)
-    x, y = (rows(floats(v, "ttest_ind"), axis) for v in (a, b))
-    n, m = (cast(as_tracer(size(v)), np.float64) for v in (x, y))
+    x, y = (rows(v, axis) for v in _alike("ttest_ind", a, b))
+    n, m = (cast(as_tracer(size(v)), x.dtype) for v in (x, y))
     v, w = (np.var(k, axis=-1, ddof=1) for k in (x, y))
     if equal_var:
+        v, w = (np.where(k == 1, k.dtype.type(0), s) for k, s in ((n, v), (m, w)))
         free = n + m - 2.0
         error = np.sqrt(((n - 1.0) * v + (m - 1.0) * w) / free * (1.0 / n + 1.0 / m))
     else:
@@ -152,11 +177,9 @@ def chisquare(f_obs: object, f_exp: object = None, ddof: int = 0, axis: object =
     """Return Pearson's test of counts."""
     _two_sided("chisquare", "two-sided", keepdims or None)
     only_propagating("chisquare", nan_policy)
-    x = rows(floats(f_obs, "chisquare"), axis)
-    if f_exp is None:
-        wanted: Any = np.mean(x, axis=-1, keepdims=True)
-    else:
-        wanted = rows(floats(f_exp, "chisquare"), axis)
+    given = _alike("chisquare", f_obs, *(() if f_exp is None else (f_exp,)))
+    x: Any = rows(given[0], axis)
+    wanted = np.mean(x, axis=-1, keepdims=True) if f_exp is None else rows(given[1], axis)
     if f_exp is not None and sum_check:
         total, other = np.sum(x, axis=-1), np.sum(wanted, axis=-1)
         near = np.abs(total - other) <= 1.5e-8 * np.minimum(np.abs(total), np.abs(other))
@@ -164,7 +187,8 @@ def chisquare(f_obs: object, f_exp: object = None, ddof: int = 0, axis: object =
                 "frequencies must agree with the sum of the expected frequencies")
     found = np.sum((x - wanted) ** 2 / wanted, axis=-1)
     half = 0.5 * (cast(as_tracer(size(x)), np.float64) - 1.0 - ddof)
-    return TestResult(found, gamma_tails(*np.broadcast_arrays(half, 0.5 * found))[1][()])
+    return TestResult(found, _chance(lambda a, x: gamma_tails(a, 0.5 * x)[1], found.dtype, half,
+                                     found)[()])
 
 
 # --- transforms ---------------------------------------------------------------------------------
@@ -175,9 +199,8 @@ def boxcox_(x: object, lmbda: object = None, alpha: None = None, optimizer: None
     if lmbda is None or alpha is not None:
         raise refuse("scipy.stats.boxcox that looks for the power cannot be captured",
                      "Pass lmbda=, found by maximising boxcox_llf")
-    given = floats(x, "boxcox")
+    given: Any = floats(x, "boxcox")
     power: Any = cast(as_tracer(lmbda), given.dtype)
-    require(np.all(given > 0), ValueError, "Data must be positive.")
     return boxcox(given, power)
 
 

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tracejit.numpy_api.creation import iota
-from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.scipy_api.convolutions import is_longer, known_length
+from tracejit.numpy_api.elementwise import as_inexact, as_tracer
+from tracejit.scipy_api.convolutions import is_longer
 from tracejit.scipy_api.filters import detrend as detrended
+from tracejit.scipy_api.line_filters import known_length
+from tracejit.scipy_api.taking import captures_of_some
 from tracejit.trace.ground.context import refuse
-from tracejit.trace.ground.dispatch import scipy_captures
-from tracejit.trace.values.equations import as_operand, cast, dims_of, to_dim
+from tracejit.trace.values.equations import as_operand, cast, dims_of, same_dim, to_dim
 from tracejit.trace.values.known_numbers import need_int
 
 __all__: list[str] = []
@@ -78,9 +79,8 @@ def _segments(x: np.ndarray, window: object, nperseg: object, noverlap: object, 
 
 
 def _signal(x: object, axis: int) -> Any:
-    given: Any = as_tracer(x)
-    wide: Any = given if given.dtype.kind in "fc" else cast(given, np.float64)
-    return np.moveaxis(wide, axis, -1)
+    given: Any = as_inexact(x, np.float32)
+    return np.moveaxis(given, axis, -1)
 
 
 def _transformed(x: np.ndarray, cut: Segments) -> Any:
@@ -94,7 +94,7 @@ def _transformed(x: np.ndarray, cut: Segments) -> Any:
                          "Name the trend, or take it off before")
         parts = detrended(parts, -1, cut.trend)
     kind = as_tracer(x).dtype
-    parts = parts * cast(as_tracer(cut.window), kind if kind.kind == "f" else np.float64)
+    parts = parts * cast(as_tracer(cut.window), kind.type(0).real.dtype)
     return (np.fft.rfft if cut.half else np.fft.fft)(parts, cut.points, axis=-1)
 
 
@@ -112,7 +112,7 @@ def _density(product: np.ndarray, cut: Segments, scaling: str, fs: np.ndarray) -
     twice = np.ones(cut.points // 2 + 1 if cut.half else cut.points)
     if cut.half:
         twice[1:None if cut.points % 2 else -1] = 2.0
-    return product * (scale * twice)
+    return cast(product * (scale * twice), as_tracer(product).dtype)
 
 
 def _cross(x: np.ndarray, y: np.ndarray, cut: Segments, scaling: str, fs: np.ndarray) -> Any:
@@ -143,8 +143,13 @@ def csd(x: object, y: object, fs: np.ndarray = 1.0, window: object = "hann",  # 
         detrend: object = "constant", return_onesided: bool = True, scaling: str = "density",
         axis: int = -1, average: str = "mean") -> Any:
     """Return frequencies, and the spectrum of two signals by P. D. Welch's average."""
-    first = _signal(x, axis)
-    second = first if x is y else _signal(y, axis)
+    first, second = _signal(x, axis), _signal(y, axis)
+    if second.dtype.kind == "c" != first.dtype.kind:
+        raise refuse("scipy.signal.csd of a real and a complex signal cannot be captured",
+                     "Make both complex")
+    dtype: Any = np.result_type(first.dtype, second.dtype)
+    first = first.astype(dtype)
+    second = first if x is y else second.astype(dtype)
     if len(dims_of(first)) != len(dims_of(second)):
         raise refuse("scipy.signal.csd of signals of unlike ranks cannot be captured",
                      "Broadcast them")
@@ -171,7 +176,10 @@ def coherence(x: object, y: object, fs: np.ndarray = 1.0, window: object = "hann
               detrend: object = "constant", axis: int = -1) -> Any:
     """Return frequencies, and how two signals hang together at each."""
     options = (fs, window, nperseg, noverlap, nfft, detrend)
-    a, b = as_tracer(x), as_tracer(y)
+    a, b = (as_inexact(v, np.float32) for v in (x, y))
+    if not same_dim(a.dims[axis], b.dims[axis]):
+        raise refuse("scipy.signal.coherence of signals of unlike lengths cannot be captured",
+                     "Cut the longer one")
     places, both = csd(a, b, *options, axis=axis)
     first, second = (csd(v, v, *options, axis=axis)[1] for v in (a, b))
     return places, (np.real(both) ** 2 + np.imag(both) ** 2) / (first * second)
@@ -214,7 +222,8 @@ def spectrogram(x: object, fs: np.ndarray = 1.0, window: object = ("tukey", 0.25
         found = _cross(moved, moved, cut, scaling, fs)
     else:
         factor = _short_scale(cut, "psd" if scaling == "density" else "spectrum", fs)
-        found = _PARTS[mode](_transformed(moved, cut) * factor)
+        pieces = _transformed(moved, cut)
+        found = _PARTS[mode](cast(pieces * factor, pieces.dtype))
     return _frequencies(cut, fs), _times(moved, cut) / fs, np.swapaxes(found, -1, -2)
 
 
@@ -251,10 +260,11 @@ def stft(x: object, fs: np.ndarray = 1.0, window: object = "hann", nperseg: obje
         rest = (-(as_operand(dims_of(moved)[-1]) + 2 * edge - cut.length) % step) % cut.length
     sides = [(0, 0)] * (len(dims_of(moved)) - 1) + [(edge, edge + rest)]
     wide = np.pad(moved, sides)
-    found = _transformed(wide, cut) * _short_scale(cut, scaling, fs)
+    pieces = _transformed(wide, cut)
+    found = cast(pieces * _short_scale(cut, scaling, fs), pieces.dtype)
     return (_frequencies(cut, fs), (_times(wide, cut) - middle) / fs, np.swapaxes(found, -1, -2))
 
 
-scipy_captures("scipy.signal", {
+captures_of_some("scipy.signal", {
     "csd": csd, "welch": welch, "coherence": coherence, "periodogram": periodogram,
     "spectrogram": spectrogram, "stft": stft})

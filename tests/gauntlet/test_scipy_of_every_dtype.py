@@ -1,0 +1,262 @@
+"""Every captured function of SciPy's other modules on arrays of every dtype and of edges.
+
+Results have SciPy's values and dtypes, or SciPy's error, or are refused. `scipy.linalg` and
+`scipy.special` are in `tests/capture/test_keywords.py`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.fft
+import scipy.integrate
+import scipy.interpolate
+import scipy.ndimage
+import scipy.optimize
+import scipy.signal
+import scipy.sparse.linalg
+import scipy.spatial.distance
+import scipy.stats
+
+import tracejit
+import tracejit.api  # (fills the tables)
+from tracejit.errors import IRError
+from tracejit.trace.ground.dispatch import FOREIGN
+
+V = np.array([0.5, -1.5, 2.5, 1.0, 0.3, -0.7, 1.9, 0.2, 0.85, -0.4, 0.6, 1.1])
+W = np.abs(V) + 0.1
+M = np.outer(V[:5], V[:5]) + np.diag([3.0, 4.0, 5.0, 6.0, 7.0])
+LONG = np.tile(V, 10)
+SOS = np.array([[0.5, 0.2, 0.1, 1.0, -0.3, 0.1]])
+STEPS = np.cumsum(W)
+B, A = np.array([0.5, 0.2]), np.array([1.0, -0.3])
+
+EXEMPT = {"solve_ivp", "fixed_quad", "quad", "brentq", "bisect", "newton", "root_scalar",
+          "fftfreq", "rfftfreq", "issparse", "eye", "eye_array", "identity", "boxcar", "hann",
+          "hamming", "blackman", "nuttall", "blackmanharris", "bartlett", "cosine_window"}
+"""The functions of functions, and of sizes."""
+
+
+class Fixed:
+    """An argument that is no data, and stays as it is."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _sparse(name: str) -> Callable[..., Any]:
+    solve = getattr(scipy.sparse.linalg, name)
+    return lambda a, b: solve(scipy.sparse.csr_array(a), b)
+
+
+def _made(name: str, method: str = "__call__") -> Callable[..., Any]:
+    make = getattr(scipy.interpolate, name)
+    return lambda *xs: getattr(make(*xs[:-1]), method)(xs[-1])
+
+
+CALLS: dict[str, tuple[Any, ...]] = {
+    "scipy.signal": (), "scipy.stats": (),
+    **dict.fromkeys(("convolve", "correlate", "fftconvolve", "oaconvolve", "convolve1d",
+                     "correlate1d"), (V, V[:3])),
+    **dict.fromkeys(("convolve2d", "correlate2d"), (M, M[:2, :2])),
+    "lfilter": (B, A, V), "lfilter_zi": (B, A), "sosfilt": (SOS, V), "filtfilt": (B, A, V),
+    "savgol_filter": (V, 5, 2), "resample": (V, 8), "upfirdn": (V[:3], V),
+    "resample_poly": (V, 2, 3), "decimate": (LONG, 2), "sosfiltfilt": (Fixed(SOS), LONG),
+    "chirp": (W, 1.0, 2.0, 3.0), "csd": (V, V[::-1].copy()), "coherence": (V, V[::-1].copy()),
+    "freqz": (V[:3],), "freqz_sos": (SOS,), "sosfreqz": (SOS,), "gaussian_filter1d": (V, 1.0),
+    "gaussian_filter": (M, 1.0), "uniform_filter1d": (V, 3), "convolve of ndimage": (M, M[:2, :2]),
+    **dict.fromkeys(("sobel", "prewitt", "laplace", "uniform_filter", "center_of_mass", "pdist"),
+                    (M,)),
+    **dict.fromkeys(("gaussian_laplace", "gaussian_gradient_magnitude"), (M, 1.0)),
+    **dict.fromkeys(("maximum_filter", "minimum_filter", "median_filter"), (M, 3)),
+    **dict.fromkeys(("maximum_filter1d", "minimum_filter1d"), (V, 3)),
+    "map_coordinates": (M, Fixed(np.array([[0.5, 1.5], [1.0, 2.0]])), None, 1),
+    "shift": (V, 1.0, None, 1),
+    **dict.fromkeys(("euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation",
+                     "minkowski", "canberra", "braycurtis", "pearsonr", "linregress", "ttest_rel",
+                     "ttest_ind", "zmap"), (V, W)),
+    "mahalanobis": (V[:5], W[:5], M), "seuclidean": (V, W, W), "cdist": (M, M + 1.0),
+    "romb": (V[:9],), "simpson": (V[:9],), "pmean": (W, 2.0), "moment": (V, 2),
+    "trim_mean": (V, 0.1), "ttest_1samp": (V, 0.1), "boxcox": (W, 0.5), "boxcox_llf": (0.5, W),
+    **dict.fromkeys(("gmean", "hmean", "variation", "gstd", "chisquare", "gzscore", "entropy"),
+                    (W,)),
+    **{f"{kind}fft{rank}": (M,) for kind in ("", "i", "r", "ir", "h", "ih") for rank in "2n"},
+    **dict.fromkeys(("dctn", "idctn", "dstn", "idstn"), (M,)),
+    "splev": (Fixed(np.array([0.3, 1.5])), Fixed(scipy.interpolate.splrep(STEPS, V))),
+    "pchip_interpolate": (STEPS, V, W), "krogh_interpolate": (STEPS[:4], V[:4], W),
+    "barycentric_interpolate": (STEPS[:4], V[:4], W),
+    "interpn": (Fixed((np.arange(5.0), np.arange(5.0))), M, Fixed(np.array([[1.5, 2.5]]))),
+    "BSpline": (Fixed(np.arange(16.0)), V, Fixed(3), Fixed(np.array([3.5, 4.5]))),
+    "RegularGridInterpolator": (Fixed((np.arange(5.0), np.arange(5.0))), M,
+                                Fixed(np.array([[1.5, 2.5]]))),
+    "CubicHermiteSpline": (STEPS, V, V, W), "InterpolatedUnivariateSpline": (STEPS, V, W),
+    "UnivariateSpline": (STEPS, V, None, Fixed([None, None]), Fixed(3), Fixed(0.0), W),
+    "splrep": (STEPS, V), "KroghInterpolator": (STEPS[:4], V[:4], W),
+    "BarycentricInterpolator": (STEPS[:4], V[:4], W),
+    "diags": ([V[:3]], [0]), "diags_array": ([V[:3]],), "kron": (M, M), "vstack": ([M, M],),
+    "hstack": ([M, M],), "block_diag": ([M, M],),
+    **dict.fromkeys(("spsolve", "cg", "gmres", "bicgstab", "splu", "factorized"), (
+        M + M.T, V[:5])),
+    **{f"{form}_{kind}": (M,) for form in ("csr", "csc", "coo") for kind in ("array", "matrix")},
+}
+"""What a function is called with; `(V,)` where it is not here."""
+TWO_D = {"scipy.ndimage.convolve", "scipy.ndimage.correlate"}
+SPLINES = ("BSpline", "RegularGridInterpolator", "CubicSpline", "PchipInterpolator",
+           "Akima1DInterpolator", "make_interp_spline", "InterpolatedUnivariateSpline",
+           "UnivariateSpline", "CubicHermiteSpline", "BarycentricInterpolator",
+           "KroghInterpolator", "interp1d")
+
+DTYPES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "bool": lambda x: x > 0.4, "int8": lambda x: (x * 40).astype(np.int8),
+    "uint8": lambda x: (np.abs(x) * 40).astype(np.uint8),
+    "int32": lambda x: (x * 40).astype(np.int32), "int64": lambda x: (x * 40).astype(np.int64),
+    "float32": lambda x: x.astype(np.float32), "float64": lambda x: x.copy(),
+    "complex64": lambda x: (x + 1j * x[::-1]).astype(np.complex64),
+    "complex128": lambda x: x + 1j * x[::-1]}
+
+SINGLE = ("bool", "int8", "uint8", "float32", "complex64")
+
+
+def _with(number: float) -> Callable[[np.ndarray], np.ndarray]:
+    def change(x: np.ndarray) -> np.ndarray:
+        x.flat[min(1, x.size - 1)] = number
+        return x
+
+    return change
+
+
+CONTENTS: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
+    "ordinary": ("biufc", lambda x: x), "empty": ("biufc", lambda x: x[:0]),
+    "one": ("biufc", lambda x: x[:1]), "nan": ("fc", _with(np.nan)), "inf": ("fc", _with(np.inf)),
+    "zero": ("biufc", lambda x: x * 0), "huge": ("d", lambda x: x * 1e200),
+    "tiny": ("dD", lambda x: x * 1e-310)}
+
+
+def called(label: str) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Return a function with the arguments to call it with."""
+    module, _, name = label.rpartition(".")
+    f, args = getattr(sys.modules[module], name), CALLS.get(name, (V,))
+    if label in TWO_D:
+        args = (M, M[:2, :2])
+    if module == "scipy.sparse.linalg":
+        return {"splu": lambda a, b: f(scipy.sparse.csc_array(a)).solve(b),
+                "factorized": lambda a, b: f(scipy.sparse.csc_array(a))(b)}.get(
+                    name, _sparse(name)), args
+    if name in ("kron", "vstack", "hstack", "block_diag"):
+        return lambda *xs: f(*([list(map(scipy.sparse.csr_array, x)) if isinstance(x, list) else
+                                scipy.sparse.csr_array(x) for x in xs])), args
+    if name in SPLINES:
+        return _made(name), CALLS.get(name, (STEPS, V, W))
+    return f, args
+
+
+def outcome(f: Callable[..., Any], args: tuple[Any, ...], captured: bool) -> Any:
+    """Return the result of a call, data among its arguments traced, or its error."""
+    data = [x for x in args if isinstance(x, np.ndarray)] + [
+        y for x in args if isinstance(x, list) for y in x if isinstance(y, np.ndarray)]
+
+    def call(*arrays: np.ndarray) -> Any:
+        given = iter(arrays)
+        full = [next(given) if isinstance(x, np.ndarray) else x for x in args]
+        full = [[next(given) if isinstance(y, np.ndarray) else y for y in x]
+                if isinstance(x, list) else x.value if isinstance(x, Fixed) else x for x in full]
+        found = f(*full)
+        return found.toarray() if hasattr(found, "toarray") else found
+
+    try:
+        with np.errstate(all="ignore"), tracejit.config(disable_jit=True):
+            return (tracejit.jit(call) if captured else call)(*map(np.copy, data))
+    except Exception as e:
+        return e
+
+
+def leaves(x: Any) -> list[Any]:
+    return [y for part in x for y in leaves(part)] if isinstance(x, (tuple, list)) else [x]
+
+
+def difference(found: Any, expected: Any, is_single: bool = False, ordinary: float = 0.0) -> str:
+    """Return how an outcome differs from SciPy's, "" where it does not or is refused."""
+    if isinstance(found, tracejit.Refusal):
+        return ""
+    if isinstance(found, IRError):
+        return str(found)
+    if isinstance(found, Exception) or isinstance(expected, Exception):
+        both = isinstance(found, Exception) and isinstance(expected, Exception)
+        return "" if both and (isinstance(found, type(expected)) or isinstance(
+            expected, type(found))) else f"{found!r}, not {expected!r}"
+    ours, theirs = leaves(found), leaves(expected)
+    if len(ours) != len(theirs):
+        return f"{len(ours)} results, not {len(theirs)}"
+    for x, y in zip(map(np.asarray, ours), map(np.asarray, theirs), strict=True):
+        if (x.dtype, x.shape) != (y.dtype, y.shape):
+            return f"{x.dtype}{x.shape}, not {y.dtype}{y.shape}"
+        size = np.max(np.abs(y[np.isfinite(y)]), initial=0.0) if y.size else 0.0
+        finite = np.isfinite(x) & np.isfinite(y)
+        if not np.array_equal(np.isfinite(x), np.isfinite(y)) or not np.allclose(
+                x[finite], y[finite], rtol=1e-3 if is_single else 1e-6,
+                atol=size * (1e-4 if is_single else 1e-9) + ordinary * (1e6 if is_single else 1.0)):
+            return f"{x}, not {y}"
+    return ""
+
+
+def converted(x: Any, dtype: str, content: str) -> Any:
+    if isinstance(x, list):
+        return [converted(y, dtype, content) for y in x]
+    return CONTENTS[content][1](DTYPES[dtype](x)) if isinstance(x, np.ndarray) else x
+
+
+EDGES: dict[str, set[str]] = {
+    # where a transform or a recursion takes a number that is not finite, and sums in parts
+    **{name: {"nan", "inf"} for name in ("oaconvolve", "fftconvolve")},
+    **{name.rpartition(".")[2]: {"nan", "inf"} for name in FOREIGN if "scipy.fft" in name},
+    # SciPy's kernels: they multiply zeros that are put in, or leave out weights below 1e-16
+    **{name: {"nan", "inf"} for name in ("convolve2d", "correlate2d", "upfirdn")},
+    **{name: {"nan", "tiny"} for name in ("convolve", "correlate")},
+    **{name: {"tiny"} for name in ("convolve1d", "correlate1d")},
+    # of a NaN the order of comparisons decides
+    **{name: {"nan"} for name in ("maximum_filter", "minimum_filter", "median_filter", "medfilt",
+                                  "maximum_filter1d", "minimum_filter1d")},
+    # dtypes and errors of empty samples, which SciPy decides apart, and of float32 that is NaN
+    **{name: {"empty"} for name in ("euclidean", "minkowski", "iqr", "ttest_rel")},
+    "linregress": {"empty", "one", "nan", "tiny"}, "boxcox_llf": {"tiny"},
+}
+"""The contents of which SciPy's result is its algorithm's, and is not compared."""
+LABELS = [label for label in FOREIGN
+          if not label.startswith(("scipy.linalg.", "scipy.special.", "scipy.signal.windows.",
+                                    "scipy.interpolate.", "scipy.sparse."))
+          and label.rpartition(".")[2] not in EXEMPT]
+KINDS = [(dtype, content) for dtype, (content, (codes, _)) in itertools.product(
+    DTYPES, CONTENTS.items()) if np.dtype(dtype).kind in codes or np.dtype(dtype).char in codes]
+
+
+def wrongs(label: str, dtype: str, content: str) -> list[str]:
+    f, args = called(label)
+    found = []
+    if content in EDGES.get(label.rpartition(".")[2], ()):
+        return []
+    data = [k for k, x in enumerate(args) if isinstance(x, (np.ndarray, list))]
+    for which in {(*data,), (*data[:1],), (*data[-1:],)}:
+        given = tuple(converted(x, dtype, content) if k in which else x
+                      for k, x in enumerate(args))
+        ours = outcome(f, given, True)
+        if (dtype, content) == ("float64", "ordinary") and isinstance(ours, tracejit.Refusal):
+            found.append(f"{label} is refused: {ours}")
+        text = difference(ours, outcome(f, given, False),
+                          dtype in SINGLE and (dtype[0] in "fc" or "signal" in label),
+                          1e-9 if content != "tiny" else 0.0)
+        if text:
+            found.append(f"{label} of {dtype}, {content}, at {which}: {text}")
+    return found
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("label", LABELS)
+def test_results_are_scipys_whatever_the_arrays_are(label: str, dtype: str) -> None:
+    assert [text for kind, content in KINDS if kind == dtype
+            for text in wrongs(label, dtype, content)] == []

@@ -1,0 +1,41 @@
+"""Which arrays SciPy's functions are captured of: of which dtypes, and none that is empty."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracejit.numpy_api.ordering import is_nothing
+from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.dispatch import scipy_captures
+from tracejit.trace.values.equations import dims_of, dtype_of
+from tracejit.trace.values.tracer import Tracer
+
+__all__ = ["captures_of_some"]
+
+
+def captures_of_some(module: str, captures: dict[str, Callable[..., object]],
+                     kinds: str = "biufc") -> None:
+    """Enter captures of functions that refuse empty arrays, and arrays of other kinds of dtype."""
+    scipy_captures(module, {name: _checked(f"{module}.{name}", capture, kinds)
+                            for name, capture in captures.items()})
+
+
+def _checked(label: str, capture: Callable[..., object], kinds: str) -> Callable[..., Any]:
+    @functools.wraps(capture)
+    def checked(*args: object, **kwargs: object) -> Any:
+        for x in (*args, *kwargs.values()):
+            if not isinstance(x, (Tracer, np.ndarray)):
+                continue
+            if (kind := dtype_of(x)).kind not in kinds:
+                raise refuse(f"{label} of an array of {kind} cannot be captured",
+                             "Convert it with .astype(float)")
+            if any(map(is_nothing, dims_of(x))):
+                raise refuse(f"{label} of an empty array cannot be captured",
+                             "Return something else where the size is 0")
+        return capture(*args, **kwargs)
+
+    return checked
