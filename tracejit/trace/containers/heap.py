@@ -4,24 +4,49 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator
-from types import FrameType, FunctionType, ModuleType
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from types import CodeType, FrameType, FunctionType, ModuleType
+from typing import Any, TypeVar
 
 from tracejit.trace.containers.places import Choice
 from tracejit.trace.containers.runs import Run
 from tracejit.trace.ground.source import rewritten_source
 from tracejit.trace.ground.upward import above
 
-__all__ = ["count_names", "has_iterators", "held_by_program", "reached_from",
-           "walked_by"]
+__all__ = ["binds_arguments", "count_names", "has_iterators", "held_by_program", "holds",
+           "reached_from", "walked_by"]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _ITERATORS: tuple[type, ...] = (type(iter([])), type(reversed([])))
 
 _OVER_ITERATORS: tuple[type, ...] = (enumerate, zip, map, filter)
 
-_OPAQUE = (FrameType, ModuleType, type)
-"""Types of objects that are not looked into."""
+_OPAQUE = (FrameType, ModuleType)
+"""Types of objects that are not looked into; of classes, only users' are."""
+
+_HEAP_TYPE = 1 << 9
+"""The flag of CPython's classes that are made when a program runs."""
+
+_HELD: dict[CodeType, tuple[str, ...]] = {}
+"""The local names of tracejit's own functions that hold objects for captured code."""
+
+_BINDING: set[CodeType] = set()
+"""The functions that hand their arguments over to a captured function, whose names hold them."""
+
+
+def holds(*names: str) -> Callable[[F], F]:
+    """Declare that some local names of a function hold objects for the captured code it calls."""
+    def declared(fn: F) -> F:
+        _HELD[fn.__code__] = names
+        return fn
+    return declared
+
+
+def binds_arguments(fn: F) -> F:
+    """Declare that a function calls a captured one, to which its callers' arguments go over."""
+    _BINDING.add(fn.__code__)
+    return fn
 
 
 def has_iterators(xs: list[object]) -> bool:
@@ -41,16 +66,7 @@ def walked_by(x: object) -> Iterator[list[object]]:
 
 def held_by_program() -> Iterator[Any]:
     """Yield the contents of the names of the captured functions that are running, in any depth."""
-    pending: list[Any] = []
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if rewritten_source(frame.f_code) is not None:
-            names = frame.f_locals
-            pending += names.values()
-            if isinstance(names, dict):  # before Python 3.13 a copy that stays with the frame
-                names.clear()
-        frame = frame.f_back
-    yield from reached_from(pending)
+    yield from reached_from([v for frame, names in _running() for v in _read(frame, names)])
 
 
 @above
@@ -59,15 +75,42 @@ def count_names(x: object) -> int:
 
     Names that a function has from another one around it count where they are bound.
     """
-    pending: list[Any] = []
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if rewritten_source(frame.f_code) is not None:
-            free = frame.f_code.co_freevars
-            pending += [v for name, v in frame.f_locals.items() if name not in free
-                        and not isinstance(v, FunctionType)]
-        frame = frame.f_back
+    pending = [v for frame, names in _running() for v in _read(frame, [
+        name for name in names if name not in frame.f_code.co_freevars])
+        if not isinstance(v, FunctionType)]
     return sum(v is x for v in reached_from(pending))
+
+
+def _running() -> Iterator[tuple[FrameType, Sequence[str]]]:
+    """Yield the frames that hold objects for the program, with the names that do.
+
+    They are those of captured functions, and of functions that wait for one: the arguments of
+    `map` are in use while the function runs that it calls. Arguments that became names of a
+    captured function are held by these names alone.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    in_program = handed_over = False
+    while frame is not None:
+        code = frame.f_code
+        if rewritten_source(code) is not None:
+            in_program, handed_over = True, False
+            yield frame, [*frame.f_locals]
+        elif code in _BINDING:
+            handed_over = True
+        elif code not in _HELD:
+            handed_over = False
+        elif in_program and not handed_over:
+            yield frame, _HELD[code]
+        frame = frame.f_back
+
+
+def _read(frame: FrameType, names: Sequence[str]) -> list[Any]:
+    """Return the contents of names of a frame, and forget them."""
+    found = frame.f_locals
+    contents = [found[name] for name in names if name in found]
+    if isinstance(found, dict):  # before Python 3.13 a copy that stays with the frame
+        found.clear()
+    return contents
 
 
 def reached_from(pending: list[object]) -> Iterator[Any]:
@@ -81,5 +124,16 @@ def reached_from(pending: list[object]) -> Iterator[Any]:
                 and not hasattr(type(v), "is_held")):
             continue
         seen.add(id(v))
-        pending += ([*(v.__closure__ or ()), v.__defaults__, v.__kwdefaults__]
-                    if isinstance(v, FunctionType) else gc.get_referents(v))
+        if isinstance(v, FunctionType):
+            pending += [*(v.__closure__ or ()), v.__defaults__, v.__kwdefaults__, v.__dict__]
+        elif not isinstance(v, type):
+            pending += gc.get_referents(v)
+        elif _is_users(v):
+            pending += vars(v).values()
+
+
+def _is_users(cls: type) -> bool:
+    """Return whether a class is made of statements, by none of the libraries that hold nothing."""
+    top = cls.__module__.partition(".")[0]
+    return bool(cls.__flags__ & _HEAP_TYPE) and not (
+        top in sys.stdlib_module_names or top in ("numpy", "scipy", "tracejit"))

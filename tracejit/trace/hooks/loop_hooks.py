@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import Refusal
-from tracejit.trace.containers.heap import walked_by
+from tracejit.trace.containers.heap import holds, walked_by
 from tracejit.trace.containers.places import Choice, HiddenPlace, NamePlace, name_places
 from tracejit.trace.containers.references import Reference, goes_by_data, note_put
 from tracejit.trace.containers.runs import Run, copies, has_runs
@@ -479,6 +479,7 @@ class LoopHooks(GeneratorHooks):
             return plain(iterable)
         return SeveralGenerated(iterable, plain, part, test, self)
 
+    @holds("made")
     def _list_of_items(self, iterable: object, items: TracedIterable | None,
                        element: Callable[..., object]) -> Any:
         if items is None and isinstance(iterable, range) and iterable and is_in_run():
@@ -495,6 +496,7 @@ class LoopHooks(GeneratorHooks):
                 need_run_here(made)
         return made
 
+    @holds("result")
     def _filtered(self, iterable: object, element: Callable[[object], object],
                   test: Callable[[object], object], method: str = "append") -> list[Any]:
         """Evaluate a comprehension as a loop that appends an element for each item that passes."""

@@ -20,6 +20,7 @@ import numpy as np
 
 from tracejit.errors import Refusal
 from tracejit.trace.containers.choices import first_choice, narrowed
+from tracejit.trace.containers.heap import holds
 from tracejit.trace.containers.places import Choice
 from tracejit.trace.containers.references import note_length, note_put
 from tracejit.trace.containers.runs import as_array_operand, has_runs, holds_runs
@@ -88,6 +89,7 @@ Kwargs = dict[str, object]
 
 
 @above
+@holds("args", "kwargs")
 def call_function(fn: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
     """Call a function from captured code; users' recursions want few frames between two calls."""
     if isinstance(fn, Choice):

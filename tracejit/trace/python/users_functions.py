@@ -16,6 +16,7 @@ from inspect import CO_GENERATOR
 from types import FunctionType
 from typing import Any
 
+from tracejit.trace.containers.heap import binds_arguments
 from tracejit.trace.containers.runs import place_in_code
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dependencies import note_function, note_impure
@@ -52,6 +53,7 @@ __all__ = ["call_python", "captured_function", "convert", "is_captured", "is_lib
 _DISPATCHING = vars(functools)["singledispatch"](print).__code__
 
 
+@binds_arguments
 def call_python(fn: FunctionType, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Call a Python function, captured if it is a user's and has a source."""
     if fn.__code__ is _DISPATCHING and args:

@@ -25,6 +25,7 @@ from tracejit.trace.ground.trees import SYNTAX_TREES, future_flags
 from tracejit.trace.syntax.generators import Form, NotInForm, in_form, is_generator
 from tracejit.trace.syntax.hooked_functions import FunctionRewriter, strip_signature
 from tracejit.trace.syntax.named_super import name_supers
+from tracejit.trace.syntax.operands import hold_operands
 from tracejit.trace.syntax.recursion import PlaceOfFunction, make_loops, names_of_itself
 from tracejit.trace.syntax.syntax import HOOKS, Stmts, load, place
 
@@ -98,6 +99,7 @@ def _compile(source: FunctionSource, fn: FunctionType, form: Form,
     free = fn.__code__.co_freevars
     rewriter = FunctionRewriter(source.file, fn)
     rewriter.function(tree)
+    hold_operands(tree)
     names = [ast.arg(HOOKS), *(ast.arg(name) for name in free)]
     params = ast.arguments([], names, None, [], [], None, [])
     factory = ast.FunctionDef("_tj_factory", params, [tree, ast.Return(load(tree.name))], [])
