@@ -66,7 +66,7 @@ def walked_by(x: object) -> Iterator[list[object]]:
 
 def held_by_program() -> Iterator[Any]:
     """Yield the contents of the names of the captured functions that are running, in any depth."""
-    yield from reached_from([v for frame, names in _running() for v in _read(frame, names)])
+    yield from reached_from([v for _, _, contents in _running() for v in contents])
 
 
 @above
@@ -75,14 +75,14 @@ def count_names(x: object) -> int:
 
     Names that a function has from another one around it count where they are bound.
     """
-    pending = [v for frame, names in _running() for v in _read(frame, [
-        name for name in names if name not in frame.f_code.co_freevars])
-        if not isinstance(v, FunctionType)]
+    pending = [v for frame, names, contents in _running()
+               for name, v in zip(names, contents, strict=True)
+               if name not in frame.f_code.co_freevars and not isinstance(v, FunctionType)]
     return sum(v is x for v in reached_from(pending))
 
 
-def _running() -> Iterator[tuple[FrameType, Sequence[str]]]:
-    """Yield the frames that hold objects for the program, with the names that do.
+def _running() -> Iterator[tuple[FrameType, Sequence[str], Sequence[Any]]]:
+    """Yield the frames that hold objects for the program, the names that do, and the objects.
 
     They are those of captured functions, and of functions that wait for one: the arguments of
     `map` are in use while the function runs that it calls. Arguments that became names of a
@@ -94,23 +94,25 @@ def _running() -> Iterator[tuple[FrameType, Sequence[str]]]:
         code = frame.f_code
         if rewritten_source(code) is not None:
             in_program, handed_over = True, False
-            yield frame, [*frame.f_locals]
+            yield frame, *_contents(frame)
         elif code in _BINDING:
             handed_over = True
         elif code not in _HELD:
             handed_over = False
         elif in_program and not handed_over:
-            yield frame, _HELD[code]
+            names, contents = _contents(frame)
+            held = [k for k, name in enumerate(names) if name in _HELD[code]]
+            yield frame, [names[k] for k in held], [contents[k] for k in held]
         frame = frame.f_back
 
 
-def _read(frame: FrameType, names: Sequence[str]) -> list[Any]:
-    """Return the contents of names of a frame, and forget them."""
+def _contents(frame: FrameType) -> tuple[list[str], list[Any]]:
+    """Return the names of a frame with their contents, of which the frame keeps no copy."""
     found = frame.f_locals
-    contents = [found[name] for name in names if name in found]
+    pair = [*found], [*found.values()]
     if isinstance(found, dict):  # before Python 3.13 a copy that stays with the frame
         found.clear()
-    return contents
+    return pair
 
 
 def reached_from(pending: list[object]) -> Iterator[Any]:
