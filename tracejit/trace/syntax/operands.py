@@ -24,6 +24,8 @@ _INERT = frozenset(("outer", "class_name", "read"))
 _OVER_ITEMS = frozenset(("list_of", "several_list_of", "generated", "several_generated"))
 """The hooks whose first argument is gone through while their other arguments are called."""
 
+_Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
 
 def hold_operands(tree: ast.FunctionDef) -> None:
     """Give the operands in a rewritten function names while later operands are evaluated."""
@@ -60,23 +62,23 @@ class _Holding(ast.NodeTransformer):
         if not self.in_comprehension:
             self.free += names
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
         with self._scope():
             node.body = self._block(node.body)
         node.args = self.visit(node.args)
         node.decorator_list = [self.visit(d) for d in node.decorator_list]
         return node
 
-    def visit_Lambda(self, node: ast.Lambda) -> Any:
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         node.args = self.visit(node.args)
         if self.may_bind or not self.in_comprehension:
             with self._scope():
                 node.body = self.visit(node.body)
         return node
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
         with self._scope(may_bind=False):
-            node.body = [self.visit(s) for s in node.body]
+            node.body = self._block(node.body)
         return node
 
     def _block(self, stmts: Sequence[ast.stmt]) -> list[ast.stmt]:
@@ -94,57 +96,64 @@ class _Holding(ast.NodeTransformer):
         call.args = [self.visit(a) for a in call.args]
         return self._until_after(node, call.args)
 
-    def visit_With(self, node: ast.With) -> Any:
+    def visit_With(self, node: ast.With) -> list[ast.stmt]:
         """Hold the managers of a `with` until it ends."""
         names = []
         for item in node.items:
             call = item.context_expr = self.visit(item.context_expr)
             if self.may_bind and isinstance(call, ast.Call) and _hook_of(call) == "managed":
                 names.append(self._hold(call.args, 0))
-        node.body = self._block(node.body) if self.may_bind else [self.visit(s) for s in node.body]
+        node.body = self._block(node.body)
         self._release(names)
         return [node, *(place(assign(n, constant(None)), node) for n in names)]
 
-    def visit_For(self, node: ast.For) -> Any:
+    def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:
         node.iter = self.visit(node.iter)
-        node.body = self._block(node.body) if self.may_bind else [self.visit(s) for s in node.body]
+        node.body = self._block(node.body)
         if not self.may_bind or not isinstance(node.iter, ast.Call) or not node.iter.args:
             return node
         return self._until_after(node, node.iter.args)
 
-    def _until_after(self, node: ast.stmt, operands: list[Any]) -> list[ast.stmt]:
+    def _until_after(self, node: ast.stmt, operands: list[ast.expr]) -> list[ast.stmt]:
         name = self._hold(operands, 0)
         self._release([name])
         return [node, place(assign(name, constant(None)), node)]
 
-    def _hold(self, operands: list[Any], k: int) -> str:
+    def _hold(self, operands: list[ast.expr], k: int) -> str:
         """Give an operand a name, and return the name."""
-        name, value = self._name(), _value_of(operands[k])
-        if isinstance(operands[k], ast.Starred):  # an iterator, which is at its end afterwards
-            value = _at(ast.Tuple([ast.Starred(value, ast.Load())], ast.Load()), value)
-        _replace(operands, k, _at(ast.NamedExpr(ast.Name(name, ast.Store()), value), value))
+        x, name = operands[k], self._name()
+        if isinstance(x, ast.Starred):  # an iterator, which is at its end afterwards
+            x = _at(ast.Tuple([x], ast.Load()), x)
+        new = _at(ast.NamedExpr(ast.Name(name, ast.Store()), x), x)
+        starred = isinstance(operands[k], ast.Starred)
+        operands[k] = _at(ast.Starred(new, ast.Load()), x) if starred else new
         return name
 
-    def _operands(self, operands: list[Any]) -> list[Any]:
+    def _operands(self, operands: list[ast.expr]) -> list[ast.expr]:
         """Return operands that are evaluated one after the other, held as long as needed."""
-        last = max((k for k, x in enumerate(operands)
-                    if x is not None and self._may_run(x)), default=0)
+        last = max((k for k, x in enumerate(operands) if self._may_run(x)), default=0)
         names: list[str] = []
         for k, x in enumerate(operands):
-            operands[k] = x and self.visit(x)
-            if k < last and self.may_bind and x is not None and not _holds_nothing(_value_of(x)):
+            operands[k] = self.visit(x)
+            if k < last and self.may_bind and not _holds_nothing(x):
                 names.append(self._hold(operands, k))
-            if k == last and names:
-                _replace(operands, k, _then_unbound(_value_of(operands[k]), names))
+        if names:
+            x = operands[last]
+            if isinstance(x, ast.Starred):
+                x.value = _then_unbound(x.value, names)
+            else:
+                operands[last] = _then_unbound(x, names)
         self._release(names)
         return operands
 
-    def visit_Call(self, node: ast.Call) -> Any:
+    def visit_Call(self, node: ast.Call) -> ast.expr:
         name, count = _hook_of(node), len(node.args)
         if not name:
             node.func = self.visit(node.func)
-        operands = self._operands([*node.args, *node.keywords])
-        node.args, node.keywords = operands[:count], operands[count:]
+        operands = self._operands([*node.args, *(keyword.value for keyword in node.keywords)])
+        node.args = operands[:count]
+        for keyword, value in zip(node.keywords, operands[count:], strict=True):
+            keyword.value = value
         if name not in _OVER_ITEMS or not self.may_bind:
             return node
         held = self._hold(node.args, 0)
@@ -159,20 +168,21 @@ class _Holding(ast.NodeTransformer):
                 not isinstance(x, SCOPES) and any(map(self._may_run, ast.iter_child_nodes(x))))
         return self.runs[x]
 
-    def _display(self, node: Any) -> Any:
+    def _display(self, node: ast.Tuple | ast.List | ast.Set) -> ast.expr:
         if not isinstance(getattr(node, "ctx", None), ast.Store):
             node.elts = self._operands(node.elts)
         return node
 
     visit_Tuple = visit_List = visit_Set = _display
 
-    def visit_Dict(self, node: ast.Dict) -> Any:
-        pairs = self._operands([x for pair in zip(node.keys, node.values, strict=True)
-                                for x in pair])
-        node.keys, node.values = pairs[::2], pairs[1::2]
+    def visit_Dict(self, node: ast.Dict) -> ast.expr:
+        pairs = [x for pair in zip(node.keys, node.values, strict=True) for x in pair]
+        rest = iter(self._operands([x for x in pairs if x is not None]))
+        pairs = [None if x is None else next(rest) for x in pairs]  # no key where `**` unpacks
+        node.keys, node.values = pairs[::2], [x for x in pairs[1::2] if x is not None]
         return node
 
-    def _comprehension(self, node: Any) -> Any:
+    def _comprehension(self, node: _Comprehension) -> ast.expr:
         self.in_comprehension += 1
         outer = self.may_bind
         for g in node.generators:
@@ -188,7 +198,7 @@ class _Holding(ast.NodeTransformer):
 
     visit_GeneratorExp = _comprehension
 
-    def _collecting(self, node: Any) -> Any:
+    def _collecting(self, node: ast.ListComp | ast.SetComp | ast.DictComp) -> ast.expr:
         """Hold the items that a comprehension has so far, each with the ones before it."""
         self._comprehension(node)
         field = "value" if isinstance(node, ast.DictComp) else "elt"
@@ -218,20 +228,6 @@ def _holds_nothing(x: ast.expr) -> bool:
     """Return whether an operand leads to no object that only it holds."""
     return isinstance(x, ast.Constant) or (
         isinstance(x, ast.Lambda) and not (x.args.defaults or x.args.kw_defaults))
-
-
-def _value_of(x: Any) -> ast.expr:
-    """Return the expression of an operand, which may be `*x` or `name=x`."""
-    value: ast.expr = x.value if isinstance(x, (ast.Starred, ast.keyword)) else x
-    return value
-
-
-def _replace(operands: list[Any], k: int, value: ast.expr) -> None:
-    """Put an expression in the place of an operand's."""
-    if isinstance(operands[k], (ast.Starred, ast.keyword)):
-        operands[k].value = value
-    else:
-        operands[k] = value
 
 
 def _at(x: ast.expr, like: ast.expr) -> ast.expr:
