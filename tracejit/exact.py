@@ -12,7 +12,11 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Itself", "copied", "is_compared_by_content", "is_unchanging", "same", "token"]
+__all__ = ["MADE_BY_PYTHON", "Itself", "copied", "is_compared_by_content", "is_unchanging", "same",
+           "token"]
+
+MADE_BY_PYTHON = 1 << 9
+"""A flag of types: that a statement `class` made them."""
 
 
 class Itself:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
+from types import MemberDescriptorType
 from typing import Any
 
-from tracejit.exact import same, token
+from tracejit.exact import MADE_BY_PYTHON, same, token
 
 __all__ = ["LEAF", "Spread", "SpreadRows", "Structure", "containers_in", "flatten", "flatten_call",
            "has_one_twice", "leaf_names", "unflatten"]
@@ -104,7 +107,7 @@ def _parts(x: Any) -> tuple[Any, list[Any]] | None:
     """Return the kind of a node, and its parts; None for a leaf."""
     if x is None:
         return (None, [])
-    kind = type(x)
+    kind: Any = type(x)
     if kind is Spread:
         return ((x.nest, int(x.weak)), [x.array])
     if kind is SpreadRows:
@@ -115,13 +118,33 @@ def _parts(x: Any) -> tuple[Any, list[Any]] | None:
         return (tuple(x), list(x.values()))
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         return (None, list(x))
-    if dataclasses.is_dataclass(x) and not isinstance(x, type) and not hasattr(kind, "is_leaf"):
-        names = tuple(f.name for f in dataclasses.fields(x))
-        more = getattr(x, "__dict__", None)  # attributes that __post_init__ set, say
-        if (more and len(more) > len(names)) or hasattr(kind, "__post_init__"):
-            names += tuple(name for name in more or () if name not in names)
-        return (names, [getattr(x, name) for name in names])
+    if _is_record(kind):
+        found = _attributes(x, [f.name for f in dataclasses.fields(x)])
+        return (tuple(found), list(found.values()))
     return None
+
+
+def _attributes(x: Any, fields: list[str]) -> dict[str, Any]:
+    """Return the attributes that an object has itself: fields first, then those set besides."""
+    own = getattr(x, "__dict__", {})
+    found = {}
+    for name in fields:
+        if name in own:
+            found[name] = own[name]
+        elif isinstance(getattr(type(x), name, None), MemberDescriptorType) and hasattr(x, name):
+            found[name] = getattr(x, name)
+    return {**found, **own}
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_record(kind: type) -> bool:
+    """Return whether a class is a data class whose objects are made of nothing but attributes.
+
+    The members of an `Enum` are themselves alone, and an object of a subclass of `dict` has items.
+    """
+    return dataclasses.is_dataclass(kind) and not issubclass(kind, Enum) and not hasattr(
+        kind, "is_leaf") and all(
+            base is object or base.__flags__ & MADE_BY_PYTHON for base in kind.__mro__)
 
 
 def flatten(x: object) -> tuple[list[Any], Structure]:
@@ -198,7 +221,7 @@ def unflatten(structure: Structure, leaves: Iterator[object] | list[object]) -> 
     if structure.kind is dict:
         return dict(zip(structure.aux, parts, strict=True))
     if structure.aux is None:
-        return structure.kind(*parts)
+        return tuple.__new__(structure.kind, parts)  # whose `__new__` may take other arguments
     # a dataclass, without running __post_init__ again
     instance: Any = object.__new__(structure.kind)
     for name, part in zip(structure.aux, parts, strict=True):

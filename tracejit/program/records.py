@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.exact import is_unchanging
+from tracejit.exact import MADE_BY_PYTHON, is_unchanging
 from tracejit.program import layout
 from tracejit.program.entry_words import Words
 from tracejit.trace.state.guards import ABSENT, Condition, Different, Guarded, Same, Shape
@@ -284,7 +284,7 @@ class Records:
         kind = type(x)
         if not layout.is_read_plainly(kind):
             raise Unreadable
-        if kind.__flags__ & _MADE_BY_PYTHON or isinstance(x, ModuleType):  # else it stays the class
+        if kind.__flags__ & MADE_BY_PYTHON or isinstance(x, ModuleType):  # else it stays the class
             self._require(*self._type(x, None))
         if isinstance(x, Enum) and name in _OF_MEMBERS:
             return self._attribute_of_member(x, name)
@@ -313,7 +313,7 @@ class Records:
             entry = class_entry(cls, name)
         except AttributeError:
             entry = NOTHING
-        if type(entry).__flags__ & _MADE_BY_PYTHON and entry is not NOTHING:
+        if type(entry).__flags__ & MADE_BY_PYTHON and entry is not NOTHING:
             self._version(type(entry))  # it may become a descriptor
         if x is not cls:
             return entry
@@ -413,10 +413,6 @@ class Records:
         if words is None:
             raise Unreadable
         return {self._at(address)[1]: word for address, word in words.items()}
-
-
-_MADE_BY_PYTHON = 1 << 9
-"""A flag of types."""
 
 
 _OF_MEMBERS = {"name": "_name_", "value": "_value_"}

@@ -95,7 +95,7 @@ def template_of(x: Any, *, loose: bool = False) -> Any:
                      template_of(x.step))
     if isinstance(x, (list, tuple)):
         items = [template_of(item, loose=loose or kind is StateRead) for item in x]
-        return kind(*items) if hasattr(x, "_fields") else kind(items)
+        return tuple.__new__(kind, items) if hasattr(x, "_fields") else kind(items)
     if isinstance(x, dict):
         return {k: template_of(item, loose=loose) for k, item in x.items()}
     return x
@@ -114,7 +114,7 @@ def fill(template: Any, operands: Iterator[Any]) -> Any:
                                                          template.step)))
     if isinstance(template, (list, tuple)):
         items = [fill(item, operands) for item in template]
-        return kind(*items) if hasattr(template, "_fields") else kind(items)
+        return tuple.__new__(kind, items) if hasattr(template, "_fields") else kind(items)
     if kind is dict:
         return {k: fill(item, operands) for k, item in template.items()}
     return current().captured.static(template)

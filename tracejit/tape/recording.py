@@ -215,7 +215,7 @@ def _mapped(x: Any, change: Callable[[Any], object]) -> Any:
     if kind in (list, tuple):
         return kind([_mapped(item, change) for item in x])
     if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return kind(*[_mapped(item, change) for item in x])
+        return tuple.__new__(kind, [_mapped(item, change) for item in x])
     if kind is dict:
         return {k: _mapped(item, change) for k, item in x.items()}
     if kind is slice:

@@ -382,7 +382,7 @@ def rebuild(x: Any, items: list[Any]) -> Any:
     if isinstance(x, Numbered):
         return x.numbered(items[0])
     if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*items)
+        return tuple.__new__(type(x), items)
     return opened(x, items) if is_open(x) else type(x)(items)
 
 

@@ -356,7 +356,7 @@ def as_array_operand(x: Any) -> Any:
         return array_of(x)
     if holds_runs(x):
         items = [as_array_operand(y) for y in x]
-        return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+        return tuple.__new__(type(x), items) if hasattr(x, "_fields") else type(x)(items)
     return x
 
 

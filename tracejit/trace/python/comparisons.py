@@ -70,8 +70,10 @@ def compare(op: str, a: object, b: Any) -> Any:
         return _compare_tuples(op, a, b)
     o = COMPARISONS[op]
     if a is not b:
-        for x in (a, b):
-            refuse_identity(x)
+        for x, y in ((a, b), (b, a)):
+            refuse_identity(x, y)
+        if op in ("Eq", "NotEq") and type(a).__eq__ is object.__eq__ and are_one_object(a, b):
+            return op == "Eq"
     if op == "NotEq" and special_method(a, "__ne__") is None and special_method(a, "__eq__"):
         return negated(compare("Eq", a, b))
     return operate(a, b, o.method, o.reflected, o.plain)
@@ -141,9 +143,14 @@ def _chosen(test: Any, a: Any, b: Any) -> Any:
     return tracer_of(np.where(test, a, b).value, weak=True)
 
 
+def _is_anew(x: object) -> bool:
+    """Return whether a thing stands for another one: a traced value, or an argument's container."""
+    return isinstance(x, TracedOperand) or id(x) in current().captured.given
+
+
 def contains(container: Any, item: object) -> Any:
     """Return `item in container`."""
-    refuse_identity(item)
+    refuse_identity(item, container)
     if isinstance(container, str):  # it looks at the letters of the other text
         settle(item)
     if has_runs(container):
@@ -151,8 +158,8 @@ def contains(container: Any, item: object) -> Any:
     note_use(container)
     if isinstance(container, UsersGenerator):
         return ABOVE.call_function(from_generators.contained, (container, item), {})
-    if isinstance(container, (list, tuple, deque, ValuesView)) and (
-            any(isinstance(x, TracedOperand) for x in (item, *container))):
+    if isinstance(container, (list, tuple, deque, ValuesView)) and any(map(_is_anew, (
+            item, *container))):
         return any_of(are_equal_items(x, item) for x in container)
     if id(container) in current().captured.namespaces:
         return _has_item(container, item)

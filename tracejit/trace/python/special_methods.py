@@ -68,7 +68,7 @@ def note_lookup(container: Any, key: Any) -> None:
     """Note that a key is looked up: where it is an object, methods of it and of keys may run."""
     if not is_plain(key):
         read_unseen(key)
-        refuse_identity(key)
+        refuse_identity(key, container)
     if isinstance(container, dict) and not is_unchanging(key):  # that takes long for many keys
         read_deeply([*container, key])
 

@@ -337,7 +337,8 @@ class Captures(Outside):
             return one
         if id(a) in self.given and id(b) in self.given:
             return self.given[id(a)][1] == self.given[id(b)][1]
-        if (id(a) in self.given and other is not None) or (id(b) in self.given and first):
+        if any(id(x) in self.given and type(x) is type(y) and self.is_from_outside(y)
+               for x, y in ((a, b), (b, a))):
             raise refuse("`is` between an argument and a container from outside",
                          "Compare what they hold, or pass a flag")
         return False
@@ -364,7 +365,8 @@ class Captures(Outside):
         else:
             items = [self.read(path.step("item", k)) for k in range(len(content))]
             made = deque(items, content.maxlen) if isinstance(content, deque) else (
-                type(content)(*items) if hasattr(content, "_fields") else type(content)(items))
+                tuple.__new__(type(content), items) if hasattr(content, "_fields")
+                else type(content)(items))
         self.containers[id(made)] = made
         self.copies[id(made)] = path
         return made

@@ -53,6 +53,10 @@ def call_watched(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
     for x in (*owners, *args, *kwargs.values()):
         read_unseen(x)
         refuse_left(x)
+    for x in args:
+        for owner in owners:
+            if isinstance(owner, (list, dict, set, frozenset)):
+                _refuse_given(x, owner)
     watched = []
     given = (*owners, *args, *kwargs.values())
     for x in filter(is_from_around, reached(given, fn)):
@@ -185,12 +189,26 @@ def read_indices(xs: Iterable[object]) -> None:
                 read_unseen(item)
 
 
-def refuse_identity(x: object) -> None:
-    """Refuse to look for an object by its identity where data decides which one it is."""
+def refuse_identity(x: object, *others: object) -> None:
+    """Refuse to look for an object by its identity where data decides which one it is.
+
+    others -- things that it is compared with, or is looked for in
+    """
     if type(x).__eq__ is object.__eq__ and is_record(x) and (
             may_be_another(x) or id(x) in current().objects_in_lists):
         raise refuse(f"comparing a {type(x).__name__}, of which data decides which one it is, by "
                      "its identity", "Compare what it holds, or keep a flag")
+    for other in others:
+        _refuse_given(x, other)
+
+
+def _refuse_given(x: object, other: object) -> None:
+    """Refuse to compare by identity an argument, made anew here, with what was there before."""
+    captured = current().captured
+    if type(x).__eq__ is object.__eq__ and id(x) in captured.given and (
+            captured.is_from_outside(other)):
+        raise refuse(f"comparing a {type(x).__name__} of the arguments by its identity with what "
+                     "is outside", "Compare what it holds, or pass a flag")
 
 
 def unseen(what: str) -> None:
