@@ -398,3 +398,34 @@ def test_a_rest_falls_by_the_whole_quotient_where_the_quotient_rounds_to_a_whole
             expected = -whole(Fraction(x) / Fraction(y))
             assert by_divisor(y, x) == expected, (x, y)
             assert forward((x, y), (0.0, 1.0))[1] == expected, (x, y)
+
+
+NEAR = 1.0 - 1.3e-9
+
+
+def away(x: float) -> float:
+    """Return 1 - x**2, rounded once."""
+    return float(1 - Fraction(x) ** 2)
+
+
+FAR = {
+    "arctan2 by y": (lambda t: np.arctan2(t, 1e200), 1e200, 0.5e-200),
+    "arctan2 by x": (lambda t: np.arctan2(1e200, t), 1e200, -0.5e-200),
+    "arctan2 of little": (lambda t: np.arctan2(t, 1e-200), 1e-200, 0.5e200),
+    "math.atan2": (lambda t: math.atan2(t, 3e180), -4e180, 0.12e-180),
+    "arcsinh": (np.arcsinh, 1e200, 1e-200), "arcsinh below": (np.arcsinh, -1e170, 1e-170),
+    "math.asinh": (math.asinh, 1e200, 1e-200), "arccosh": (np.arccosh, 1e200, 1e-200),
+    "arccosh near 1": (np.arccosh, NEAR + 2e-9, 1.0 / math.sqrt(-away(NEAR + 2e-9))),
+    "arcsin near 1": (np.arcsin, NEAR, 1.0 / math.sqrt(away(NEAR))),
+    "arccos near -1": (np.arccos, -NEAR, -1.0 / math.sqrt(away(NEAR))),
+    "arctanh near 1": (np.arctanh, NEAR, 1.0 / away(NEAR)),
+    "arctanh near -1": (np.arctanh, -NEAR, 1.0 / away(NEAR)),
+}
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_a_derivative_is_right_where_squares_leave_the_numbers_or_cancel(name):
+    function, x, expected = FAR[name]
+    with tracejit.config(disable_jit=True):
+        assert tracejit.grad(function)(x) == pytest.approx(expected, rel=1e-14)
+        assert tracejit.jvp(function, (x,), (1.0,))[1] == pytest.approx(expected, rel=1e-14)

@@ -124,16 +124,20 @@ def _exp_difference(x: Primal, z: Primal) -> Any:
 
 
 def _arctan2_partials(x: Primal, y: Primal) -> tuple[Any, Any]:
-    """(y, -x) / (x**2 + y**2), and 0 of the origin."""
-    squares = x * x + y * y
-    squares = choose((x == 0) & (y == 0), 1.0, squares)
-    return y / squares, -x / squares
+    """(y, -x) / (x**2 + y**2), whose squares may leave the range of numbers; 0 of the origin."""
+    size = np.hypot(x, y)
+    size = choose(size == 0, 1.0, size)
+    return y / size / size, -x / size / size
+
+
+def _arcsinh_root(x: Primal) -> Any:
+    """sqrt(x**2 + 1), of a real number without its square."""
+    return np.sqrt(x * x + 1.0) if x.dtype.kind == "c" else np.hypot(x, x.dtype.type(1))
 
 
 def _arccosh_partial(x: Primal) -> Any:
-    """Two roots for complex numbers: the root of the product has another branch where Re x < 0."""
-    root = np.sqrt(x - 1.0) * np.sqrt(x + 1.0) if x.dtype.kind == "c" else np.sqrt(x * x - 1.0)
-    return 1.0 / root
+    """Two roots: their product has another branch for Re x < 0, and the square may overflow."""
+    return 1.0 / (np.sqrt(x - 1.0) * np.sqrt(x + 1.0))
 
 
 # --- trigonometric and hyperbolic ---------------------------------------------------------------
@@ -141,9 +145,10 @@ elementwise("sin", np.sin, "sin({0})", lambda z, x: (np.cos(x),), cost=12.0, kin
 elementwise("cos", np.cos, "cos({0})", lambda z, x: (-np.sin(x),), cost=12.0, kinds="fc")
 elementwise("tan", np.tan, "tan({0})", lambda z, x: (1.0 + z * z,), cost=14.0, kinds="fc",
             domain=(-1.0, 1.0))
-elementwise("arcsin", np.arcsin, "asin({0})", lambda z, x: (1.0 / np.sqrt(1.0 - x * x),), cost=12.0,
-            domain=(-0.8, 0.8))
-elementwise("arccos", np.arccos, "acos({0})", lambda z, x: (-1.0 / np.sqrt(1.0 - x * x),),
+elementwise("arcsin", np.arcsin, "asin({0})", lambda z, x: (1.0 / np.sqrt((1.0 - x) * (1.0 + x)),),
+            cost=12.0, domain=(-0.8, 0.8))
+elementwise("arccos", np.arccos, "acos({0})",
+            lambda z, x: (-1.0 / np.sqrt((1.0 - x) * (1.0 + x)),),
             cost=12.0, domain=(-0.8, 0.8))
 elementwise("arctan", np.arctan, "atan({0})", lambda z, x: (1.0 / (1.0 + x * x),), cost=12.0)
 elementwise("arctan2", np.arctan2, "atan2({0}, {1})",
@@ -154,11 +159,12 @@ elementwise("hypot", np.hypot, "hypot({0}, {1})",
 elementwise("sinh", np.sinh, "sinh({0})", lambda z, x: (np.cosh(x),), cost=14.0, kinds="fc")
 elementwise("cosh", np.cosh, "cosh({0})", lambda z, x: (np.sinh(x),), cost=14.0, kinds="fc")
 elementwise("tanh", np.tanh, "tanh({0})", lambda z, x: (1.0 - z * z,), cost=14.0, kinds="fc")
-elementwise("arcsinh", np.arcsinh, "asinh({0})", lambda z, x: (1.0 / np.sqrt(x * x + 1.0),),
+elementwise("arcsinh", np.arcsinh, "asinh({0})", lambda z, x: (1.0 / _arcsinh_root(x),),
             cost=14.0)
 elementwise("arccosh", np.arccosh, "acosh({0})", lambda z, x: (_arccosh_partial(x),),
             cost=14.0, domain=(1.5, 3.0))
-elementwise("arctanh", np.arctanh, "atanh({0})", lambda z, x: (1.0 / (1.0 - x * x),), cost=14.0,
+elementwise("arctanh", np.arctanh, "atanh({0})", lambda z, x: (1.0 / ((1.0 - x) * (1.0 + x)),),
+            cost=14.0,
             domain=(-0.8, 0.8))
 
 # --- rounding, comparisons, logic: piecewise constant, so no derivative --------------------------

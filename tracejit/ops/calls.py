@@ -195,11 +195,13 @@ def _stopped(x: object) -> Any:
         return result
     if isinstance(x, Recorded):
         return record_call(stop_gradient, (x,))
-    if isinstance(x, (list, tuple)) and not hasattr(x, "_fields"):
-        return type(x)(stop_gradient(item) for item in x)
+    if isinstance(x, tuple):
+        return tuple.__new__(type(x), map(stop_gradient, x))
+    if isinstance(x, list):
+        return type(x)(map(stop_gradient, x))
     if isinstance(x, dict):
         return {k: stop_gradient(item) for k, item in x.items()}
-    if isinstance(x, (TracedOperand, np.ndarray, np.generic, int, float, complex)):
+    if x is None or isinstance(x, (TracedOperand, np.ndarray, np.generic, int, float, complex)):
         return x
     raise TypeError(f"stop_gradient takes arrays and numbers, not a {type(x).__name__}")
 
