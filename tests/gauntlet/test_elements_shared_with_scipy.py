@@ -200,3 +200,35 @@ def test_what_is_assigned_to_a_made_object_is_refused(made: str, name: str) -> N
 
     with pytest.raises(tracejit.Refusal, match=f"assigning to the attribute '{name}'"):
         tracejit.jit(program)(HEIGHTS)
+
+
+PIECES = {
+    "PPoly": lambda: si.PPoly(np.array([[1.0, 2.0], [3.0, 4.0]]), np.arange(3.0)),
+    "CubicSpline": lambda: si.CubicSpline(np.arange(4.0), np.array([1.0, 3.0, 2.0, 5.0])),
+    "Akima": lambda: si.Akima1DInterpolator(np.arange(5.0), np.arange(5.0) ** 2),
+    "Pchip": lambda: si.PchipInterpolator(np.arange(5.0), np.arange(5.0) ** 2),
+}
+QUESTIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "value": lambda p, x: p(x), "slope": lambda p, x: p(x, 1), "integral": lambda p, x: (
+        p.integrate(0.1, x)), "derivative": lambda p, x: p.derivative()(x), "number": lambda p, x: (
+            x * p(0.3)), "antiderivative": lambda p, x: p.antiderivative()(x),
+    "shape": lambda p, x: x * p.c.shape[0],
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("kind", PIECES)
+def test_a_polynomial_that_gets_other_coefficients(kind: str, question: str) -> None:
+    p, ask = PIECES[kind](), QUESTIONS[question]
+    of_argument = tracejit.jit(ask)
+    calls = [tracejit.jit(lambda x: ask(p, x)), lambda x: of_argument(p, x)]
+    rng = np.random.default_rng(0)
+    with tracejit.config(disable_jit=True):
+        for rows in (len(p.c), 2, 4, 1, 3, len(p.c), 5):
+            p.c = rng.uniform(1.0, 2.0, (rows, p.c.shape[1]))
+            for call in calls:
+                try:
+                    expected = ask(p, 0.7)
+                except ValueError:  # SciPy has no derivative of so low a degree
+                    continue
+                np.testing.assert_allclose(call(0.7), expected, err_msg=f"{rows} rows")

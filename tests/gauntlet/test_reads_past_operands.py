@@ -81,6 +81,29 @@ def test_a_gradient_of_ones_own_refuses_what_it_would_lose(reader: str) -> None:
             transform(2.0)
 
 
+@pytest.mark.parametrize("made", [lambda x: x[0] * x[1], lambda x: np.sum(x), lambda x: x[0] + 1.0])
+@pytest.mark.parametrize("reader", READERS)
+def test_what_is_made_of_the_argument_is_lost_as_well(reader: str, made: Any) -> None:
+    def f(x: Any) -> Any:
+        return np.sum(_custom(READERS[reader](made(x)))(x))
+
+    for transform in (tracejit.grad(f), tracejit.jit(f)):
+        with pytest.raises(tracejit.Refusal, match="reads a traced value from outside"):
+            transform(X)
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_an_equal_expression_in_the_function_is_its_own(reader: str) -> None:
+    inner = READERS[reader](2.0)
+    own = tracejit.custom_gradient(lambda z: (inner(z) * np.sum(z) * z[0], lambda u: u * 2.0))
+
+    def f(x: Any) -> Any:
+        return np.sum(x) * x[0] + np.sum(own(x)) * np.sum(x)
+
+    expected = np.sum(X) * X[0] + np.sum(inner(X) * np.sum(X) * X[0]) * np.sum(X)
+    np.testing.assert_allclose(tracejit.value_and_grad(f)(X)[0], expected)
+
+
 @pytest.mark.parametrize("reader", READERS)
 def test_an_op_refuses_what_it_would_lose(reader: str) -> None:
     held = Layer(2.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numba
@@ -105,3 +106,43 @@ def test_an_exception_inside_is_an_error() -> None:
     assert call(1.0) == 2.0
     with pytest.raises(RuntimeError, match="the function of op 'TestPicky' raised"):
         call(3.0)
+
+
+@numba.njit
+def _draws(x: Any) -> Any:
+    return x * np.random.random()
+
+
+@numba.njit
+def _calls_draws(x: Any) -> Any:
+    return _draws(x) + 1.0
+
+
+@numba.njit
+def _shuffles(x: Any) -> Any:
+    y = x.copy()
+    np.random.shuffle(y)
+    return y
+
+
+@numba.njit
+def _seeds(x: Any) -> Any:
+    np.random.seed(3)
+    return x * 2.0
+
+
+@numba.njit
+def _draws_pythons(x: Any) -> Any:
+    return x * random.gauss(0.0, 1.0)
+
+
+@pytest.mark.parametrize("fn", [_draws, _calls_draws, _shuffles, _seeds, _draws_pythons],
+                         ids=lambda fn: fn.__name__)
+@pytest.mark.parametrize("disable_jit", [False, True])
+def test_a_function_that_draws_random_numbers_is_refused(fn: Any, disable_jit: bool) -> None:
+    op = tracejit.register_op(f"TestDraws{fn.__name__}{disable_jit}", fn)
+    with tracejit.config(disable_jit=disable_jit):
+        for f in (lambda x: op(x) - op(x), lambda x: np.sum(op(x)), lambda x: op(op(x))):
+            with pytest.raises(tracejit.Refusal, match=r"test_native_ops.*draws random numbers"):
+                tracejit.jit(f)(X)
+    assert np.shape(op(X)) == X.shape

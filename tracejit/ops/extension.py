@@ -165,6 +165,13 @@ def _native_op(name: str, fn: Callable[..., object]) -> Op:
     return structural(name, reference, infer, Native(fn))
 
 
+def _refuse_draws(name: str, compiled: Any) -> None:
+    """Refuse an `@njit` function that draws random numbers, or calls one that does."""
+    if "random_state" in compiled.library.get_llvm_str():  # Numba's own
+        raise refuse(f"the function of op {name!r} draws random numbers, and an op gives one "
+                     "result for equal arguments", "Draw them outside and pass them as an argument")
+
+
 def _native_results(name: str, fn: Any, avals: Sequence[Aval]) -> tuple[Aval, ...]:
     """Return the types of an `@njit` function's results, as Numba infers them."""
     from numba import types
@@ -187,7 +194,9 @@ def _native_results(name: str, fn: Any, avals: Sequence[Aval]) -> tuple[Aval, ..
     except NumbaError:
         raise refuse(f"the function of op {name!r} writes to its arguments",
                      "Let it work on a copy and return that") from None
-    found = fn.overloads[signature(readonly=False)].signature.return_type
+    compiled = fn.overloads[signature(readonly=False)]
+    _refuse_draws(name, compiled)
+    found = compiled.signature.return_type
     kinds = list(found.types) if isinstance(found, types.BaseTuple) else [found]
     results = []
     for kind in kinds:
@@ -259,7 +268,8 @@ class CustomGradient:
         reads = _Reads()
         first = len(current().builder.scope.eqns)
         before = {x.cell: x.cell.value for x in operands if isinstance(x, Tracer)}
-        with reads:
+        handed = {atom_of(lift(x)) for x in operands}
+        with reads, current().builder.apart(handed):
             result, grad_fn = _split(call_function(self.fn, args, kwargs), self.fn)
         current().memory.refuse_changes(before, "custom_gradient")
         states = reads.states()

@@ -18,8 +18,8 @@ def reads_past(given: Iterable[Atom], found: Iterable[Atom], made: Sequence[Eqn]
     made -- the equations between, where all that is read may be made; others are looked at last
     """
     trace = current()
-    ends = {leaf.value for leaf in trace.captured.leaves} | trace.captured.stands | {*given}
-    left = _sources(found, ends, made)
+    ends = {leaf.value for leaf in trace.captured.leaves} | trace.captured.stands
+    left = _sources(found, ends | {*given}, made)
     return bool(left) and bool(_sources(left, ends, [
         eqn for scope in trace.builder.scopes for eqn in scope.eqns]))
 

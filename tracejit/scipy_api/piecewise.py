@@ -10,10 +10,11 @@ import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.scipy_api.made import Made
-from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import OBJECTS
 from tracejit.trace.python.attributes import read_attribute
 from tracejit.trace.values.equations import cast
+from tracejit.trace.values.known_numbers import need_int
 
 __all__ = ["Piecewise", "beside"]
 
@@ -119,7 +120,10 @@ def _of_object(spline: Any) -> Piecewise:
                      "Move the axis with np.moveaxis")
     x: Any = as_tracer(read_attribute(spline, "x"))
     c: Any = as_tracer(read_attribute(spline, "c"))
-    return Piecewise(x, _with_rows(c, spline.c.shape[0]), extrapolate)
+    count = spline.c.shape[0]
+    if current().captured.is_from_outside(spline):  # it may get others
+        count = need_int(c.dims[0], "the degree of an interpolator")
+    return Piecewise(x, _with_rows(c, count), extrapolate)
 
 
 def _with_rows(c: np.ndarray, count: int) -> Any:
