@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 import sys
-from collections import Counter, defaultdict
+from collections import ChainMap, Counter, defaultdict
 from types import FunctionType
 from typing import Any
 
@@ -29,7 +29,7 @@ from tracejit.trace.python.special_methods import is_plain, note_lookup, special
 from tracejit.trace.regions.choosing import content_or
 from tracejit.trace.state.changes import CONTAINERS, before_change, note_made
 from tracejit.trace.state.running import watched
-from tracejit.trace.state.uncaptured import call_watched, unseen
+from tracejit.trace.state.uncaptured import call_watched, read_unseen, unseen
 from tracejit.trace.values.equations import cast, is_weak, lift
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
@@ -110,6 +110,8 @@ def _item_of_pythons(container: Any, key: Any) -> Any:
                 note_put(content)
     else:
         content = call_watched(operator.getitem, (container, key), {}, "reading an item")
+    if isinstance(content, MaybeUnset) and isinstance(container, ChainMap):
+        read_unseen(container)  # refuses it: another of its dicts may have the key
     if isinstance(content, MaybeUnset) and type(container) is Counter:
         return content_or(content, lambda: 0)
     if isinstance(content, MaybeUnset) and makes is not None:

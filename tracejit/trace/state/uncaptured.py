@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,11 +30,13 @@ from tracejit.trace.state.changes import (
     known_container,
     refuse_shown_of_class,
 )
+from tracejit.trace.state.contents import is_same, parts_of, put_parts, users_attributes
 from tracejit.trace.state.draws import refused_draw
+from tracejit.trace.state.kept_items import is_sealed, kept_in
 from tracejit.trace.state.key_orders import refuse_order
 from tracejit.trace.state.left_iterators import refuse_left
 from tracejit.trace.state.methods import items_of, may_be_called
-from tracejit.trace.state.paths import attributes_of, is_users_type
+from tracejit.trace.state.paths import is_users_type
 from tracejit.trace.state.policy import differs_elsewhere
 from tracejit.trace.state.reachable import reached
 from tracejit.trace.state.running import watched
@@ -59,21 +61,22 @@ def call_watched(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
                 _refuse_given(x, owner)
     watched = []
     given = (*owners, *args, *kwargs.values())
-    for x in filter(is_from_around, reached(given, fn)):
+    kept = [y for x in filter(is_from_around, given) for y in kept_in(x)]
+    for x in filter(is_from_around, [*reached(given, fn), *kept]):
         if is_iterator(x):
             if any(x is y for y in given):
                 advance(x)
             continue
-        parts = _parts(x)
+        parts = parts_of(x)
         if parts is not None:
             watched.append((x, parts))
     result = _call_outside(fn, args, kwargs, owners)
     if current().captured.has_drawn():
         raise refused_draw(fn)
     for x, before in watched:
-        after = _parts(x)
+        after = parts_of(x)
         assert after is not None
-        if list(before) != list(after) or not all(_is_same(after[k], y)
+        if list(before) != list(after) or not all(is_same(after[k], y)
                                                   for k, y in before.items()):
             _note(x, before, after, what, any(x is y for y in given))
     for x in (*given, result):
@@ -149,13 +152,15 @@ def read_unseen(x: object, in_order: bool = True) -> None:
     for name in captured.native.may_call(x):
         unseen(name)
     refuse_shown_of_class(x, "something asks for all attributes of an object")
-    parts = x if isinstance(x, dict) else _attributes(x) or {}
-    for key, content in parts.items():
-        if isinstance(content, MaybeUnset):
-            raise refuse(f"whether a {type(x).__name__} has {key!r} depends on data, and something "
-                         "asks for all that it has", "Set it before, or in both branches")
-    if in_order and isinstance(x, dict):
-        refuse_order(x)
+    for y in (x, *kept_in(x)):
+        parts = y if isinstance(y, dict) else users_attributes(y) or {}
+        for key, content in parts.items():
+            if isinstance(content, MaybeUnset):
+                raise refuse(f"whether a {type(x).__name__} has {key!r} depends on data, and "
+                             "something asks for all that it has",
+                             "Set it before, or in both branches")
+        if in_order and isinstance(y, dict):
+            refuse_order(y)
 
 
 def read_deeply(x: object) -> None:
@@ -217,18 +222,16 @@ def unseen(what: str) -> None:
     note_unseen(what)
 
 
-def _is_same(x: object, y: object) -> bool:
-    # an array's floats are made at each reading; 0.0 equals -0.0
-    return x is y or (type(x) is type(y) is float and repr(x) == repr(y))
-
-
 def _note(x: object, before: dict[object, object], after: dict[object, object], what: str,
           is_given: bool) -> None:
     """Carry out a change again, as captured code would.
 
     is_given -- whether the call got the object itself, and not a function that changed it
     """
-    _put(x, after, before)
+    if is_sealed(x):
+        known_container(x, what)
+        return
+    put_parts(x, after, before)
     if list(before) != [k for k in after if k in before] or (
             isinstance(x, (*SEQUENCES, set)) and before.keys() != after.keys()):
         current().captured.refuse_change(x)
@@ -239,9 +242,9 @@ def _note(x: object, before: dict[object, object], after: dict[object, object], 
             _known_to_functions(x, what)
     else:
         for key, content in after.items():
-            if key not in before or not _is_same(before[key], content):
+            if key not in before or not is_same(before[key], content):
                 before_change(x, key)
-    _put(x, before, after)
+    put_parts(x, before, after)
 
 
 def _known_to_functions(x: object, what: str) -> None:
@@ -257,37 +260,3 @@ def _known_to_functions(x: object, what: str) -> None:
         if e.frame.kind == "loop" and not e.by_data:
             raise Unroll(e.why, refusal) from None
         raise refusal from None
-
-
-def _parts(x: object) -> dict[Any, Any] | None:
-    """Return the content by place of an object that can change; None for any other object."""
-    if isinstance(x, SEQUENCES):
-        return dict(enumerate(x))
-    if isinstance(x, dict):
-        return dict(x)
-    if isinstance(x, set):
-        return dict.fromkeys(x)
-    return _attributes(x)
-
-
-def _attributes(x: object) -> dict[str, Any] | None:
-    return None if isinstance(x, CODE) else attributes_of(x)
-
-
-def _put(x: Any, old: Mapping[Any, object], new: dict[Any, Any]) -> None:
-    """Replace the contents at an object's places, `old`, by `new`."""
-    if isinstance(x, SEQUENCES) and len(x) == len(new):  # a view of it forbids another length
-        for k, content in enumerate(new.values()):
-            x[k] = content
-    elif isinstance(x, SEQUENCES):
-        while x:
-            x.pop()
-        x.extend(new.values())
-    elif isinstance(x, (dict, set)):
-        x.clear()
-        x.update(new)
-    else:
-        for name in old.keys() - new.keys():
-            object.__delattr__(x, name)
-        for name, content in new.items():
-            object.__setattr__(x, name, content)
