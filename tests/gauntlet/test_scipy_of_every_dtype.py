@@ -60,7 +60,6 @@ def _made(name: str, method: str = "__call__") -> Callable[..., Any]:
 
 
 CALLS: dict[str, tuple[Any, ...]] = {
-    "scipy.signal": (), "scipy.stats": (),
     **dict.fromkeys(("convolve", "correlate", "fftconvolve", "oaconvolve", "convolve1d",
                      "correlate1d"), (V, V[:3])),
     **dict.fromkeys(("convolve2d", "correlate2d"), (M, M[:2, :2])),
@@ -95,7 +94,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "RegularGridInterpolator": (Fixed((np.arange(5.0), np.arange(5.0))), M,
                                 Fixed(np.array([[1.5, 2.5]]))),
     "CubicHermiteSpline": (STEPS, V, V, W), "InterpolatedUnivariateSpline": (STEPS, V, W),
-    "UnivariateSpline": (STEPS, V, None, Fixed([None, None]), Fixed(3), Fixed(0.0), W),
+    "UnivariateSpline": (STEPS, V, W),
     "splrep": (STEPS, V), "KroghInterpolator": (STEPS[:4], V[:4], W),
     "BarycentricInterpolator": (STEPS[:4], V[:4], W),
     "diags": ([V[:3]], [0]), "diags_array": ([V[:3]],), "kron": (M, M), "vstack": ([M, M],),
@@ -119,6 +118,7 @@ DTYPES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "complex64": lambda x: (x + 1j * x[::-1]).astype(np.complex64),
     "complex128": lambda x: x + 1j * x[::-1]}
 
+ITERATIVE = (".cg", ".gmres", ".bicgstab")
 SINGLE = ("bool", "int8", "uint8", "float32", "complex64")
 
 
@@ -150,6 +150,8 @@ def called(label: str) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     if name in ("kron", "vstack", "hstack", "block_diag"):
         return lambda *xs: f(*([list(map(scipy.sparse.csr_array, x)) if isinstance(x, list) else
                                 scipy.sparse.csr_array(x) for x in xs])), args
+    if name == "UnivariateSpline":
+        return lambda x, y, at: f(x, y, s=0)(at), args
     if name in SPLINES:
         return _made(name), CALLS.get(name, (STEPS, V, W))
     return f, args
@@ -223,12 +225,24 @@ EDGES: dict[str, set[str]] = {
                                   "maximum_filter1d", "minimum_filter1d")},
     # dtypes and errors of empty samples, which SciPy decides apart, and of float32 that is NaN
     **{name: {"empty"} for name in ("euclidean", "minkowski", "iqr", "ttest_rel")},
+    # slopes overflow in one formula and not in the other; equal or infinite points; garbage there
+    **{name: {"huge", "tiny", "zero"} for name in (
+        "CubicSpline", "PchipInterpolator", "Akima1DInterpolator", "pchip_interpolate",
+        "CubicHermiteSpline", "make_interp_spline")},
+    **{name: {"zero", "nan", "inf", "huge", "tiny"} for name in (
+        "KroghInterpolator", "BarycentricInterpolator", "krogh_interpolate",
+        "barycentric_interpolate")},
+    **{name: {"zero", "nan", "inf", "huge", "tiny", "one"} for name in (
+        "splrep", "InterpolatedUnivariateSpline", "UnivariateSpline", "interp1d")},
+    # singular systems are errors here, and iterations are at their limit
+    **{name: {"zero", "inf", "nan", "huge", "tiny"} for name in (
+        "spsolve", "splu", "factorized", "cg", "gmres", "bicgstab")},
+    "kron": {"empty", "zero"},
     "linregress": {"empty", "one", "nan", "tiny"}, "boxcox_llf": {"tiny"},
 }
 """The contents of which SciPy's result is its algorithm's, and is not compared."""
 LABELS = [label for label in FOREIGN
-          if not label.startswith(("scipy.linalg.", "scipy.special.", "scipy.signal.windows.",
-                                    "scipy.interpolate.", "scipy.sparse."))
+          if not label.startswith(("scipy.linalg.", "scipy.special.", "scipy.signal.windows."))
           and label.rpartition(".")[2] not in EXEMPT]
 KINDS = [(dtype, content) for dtype, (content, (codes, _)) in itertools.product(
     DTYPES, CONTENTS.items()) if np.dtype(dtype).kind in codes or np.dtype(dtype).char in codes]
@@ -247,7 +261,8 @@ def wrongs(label: str, dtype: str, content: str) -> list[str]:
         if (dtype, content) == ("float64", "ordinary") and isinstance(ours, tracejit.Refusal):
             found.append(f"{label} is refused: {ours}")
         text = difference(ours, outcome(f, given, False),
-                          dtype in SINGLE and (dtype[0] in "fc" or "signal" in label),
+                          (dtype in SINGLE and (dtype[0] in "fc" or "signal" in label))
+                          or label.endswith(ITERATIVE),
                           1e-9 if content != "tiny" else 0.0)
         if text:
             found.append(f"{label} of {dtype}, {content}, at {which}: {text}")

@@ -11,6 +11,7 @@ import numpy as np
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.scipy_api.bsplines import beside, own_attribute, spline_values
 from tracejit.scipy_api.made import Made
+from tracejit.scipy_api.piecewise import real_points
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import OBJECTS, scipy_captures
 from tracejit.trace.python.attributes import read_attribute
@@ -23,13 +24,6 @@ __all__: list[str] = []
 _UNEQUAL = "there are other numbers of points and of values along an axis"
 
 
-def _real(x: object) -> Any:
-    given = as_inexact(x)
-    if given.dtype.kind == "c":
-        raise refuse("interpolation at complex points, or on a complex grid", "Give real ones")
-    return given
-
-
 class Grid(Made):
     """An interpolator on a grid; it takes the arguments of `RegularGridInterpolator`."""
 
@@ -37,7 +31,7 @@ class Grid(Made):
 
     def __init__(self, points: Sequence[object], values: object, method: str = "linear",
                  bounds_error: bool = True, fill_value: object = np.nan) -> None:
-        self.points, self.values = [_real(p) for p in points], as_inexact(values)
+        self.points, self.values = [real_points(p) for p in points], as_inexact(values)
         self.method, self.bounds_error = method, bounds_error
         self.fill_value: Any = fill_value
 
@@ -103,9 +97,9 @@ class Grid(Made):
 def _coordinates(xi: object, count: int) -> Any:
     """Return points as one array, whose last axis has their coordinates."""
     if isinstance(xi, tuple):
-        points = np.stack(np.broadcast_arrays(*map(_real, xi)), axis=-1)
+        points = np.stack(np.broadcast_arrays(*map(real_points, xi)), axis=-1)
     else:
-        points = _real(xi)
+        points = real_points(xi)
         if points.ndim < 2:
             points = np.reshape(points, (-1, count))
     if points.shape[-1] != count:
@@ -160,7 +154,7 @@ def _of_interp1d(interpolator: object, x: object) -> Any:
     if read_attribute(interpolator, "_y_axis") != 0:
         raise refuse("an interp1d along another axis than the first cannot be captured",
                      "Make it with axis=0")
-    points = _real(x)
+    points = real_points(x)
     flat: Any = np.reshape(points, (-1,))
     found = _KINDS[_kind(interpolator)](interpolator, flat)
     found = _outside_filled(interpolator, flat, found)

@@ -8,13 +8,13 @@ from typing import Any, Literal
 import numpy as np
 
 from tracejit.numpy_api.axes import normalize_axis
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.scipy_api.interpolators import cubic_spline
 from tracejit.scipy_api.made import Made
-from tracejit.scipy_api.piecewise import Piecewise
+from tracejit.scipy_api.piecewise import Piecewise, real_points
 from tracejit.scipy_api.spline_making import make_interp_spline
+from tracejit.scipy_api.taking import captures_of_some
 from tracejit.trace.ground.context import refuse
-from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import cast
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
@@ -44,7 +44,7 @@ class Interpolator(Made):
     def __call__(self, x: object) -> Any:
         """Return the values at points."""
         given: Any = as_tracer(x)
-        points: Any = np.reshape(cast(given, np.float64), (-1,))
+        points: Any = np.reshape(cast(real_points(given), np.float64), (-1,))
         below, above = points < self.places[0], points > self.places[-1]
         if self.checked:
             require(np.logical_not(np.any(below | above)), ValueError,
@@ -97,7 +97,7 @@ def interp1d(x: object, y: object, kind: object = "linear", axis: int = -1, copy
         raise refuse("scipy.interpolate.interp1d of complex numbers cannot be captured",
                      "Interpolate the parts")
     along = normalize_axis(axis, len(given.dims))
-    wide: Any = given if given.dtype.kind == "f" else cast(given, np.float64)
+    wide: Any = as_inexact(given)
     values: Any = np.moveaxis(wide, along, 0)
     if not assume_sorted:
         order = np.argsort(places, kind="stable")
@@ -126,4 +126,4 @@ def _outside(fill_value: object, bounds_error: bool | None, kind: object,
     return checked, None if checked else (pair[0], pair[1])
 
 
-scipy_captures("scipy.interpolate", {"interp1d": interp1d})
+captures_of_some("scipy.interpolate", {"interp1d": interp1d}, "iufc")

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.scipy_api.piecewise import Piecewise, beside
+from tracejit.scipy_api.piecewise import Piecewise, beside, real_points
 from tracejit.scipy_api.plain_splines import tridiagonal
+from tracejit.scipy_api.taking import captures_of_some
 from tracejit.trace.ground.context import current, refuse
-from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import cast
 from tracejit.trace.values.python_numbers import require
@@ -20,7 +20,7 @@ __all__ = ["cubic_spline", "doubles", "of_slopes", "pchip"]
 
 def doubles(x: object) -> Any:
     """Return an array in double precision: itself where it is, as SciPy's objects keep it."""
-    given = as_tracer(x)
+    given = real_points(x)
     return given if given.dtype == np.float64 else cast(given, np.float64)
 
 
@@ -35,6 +35,8 @@ def _data(x: object, y: object, axis: int, name: str) -> tuple[Any, Any]:
         raise refuse(f"scipy.interpolate.{name} along another axis than the first cannot be "
                      "captured", "Move the axis with np.moveaxis")
     values = cast(values, np.float64)
+    if _fewer(places, 2):
+        raise ValueError("`x` must contain at least 2 elements.")
     require(np.all(places[1:] > places[:-1]), ValueError,
             "`x` must be strictly increasing sequence.")
     return places, np.reshape(values, (places.shape[0], *values.shape[1:]))
@@ -171,5 +173,5 @@ def akima(x: object, y: object, axis: int = 0, *, method: str = "akima",
     return of_slopes(places, values, slopes, bool(extrapolate), "Akima1DInterpolator")
 
 
-scipy_captures("scipy.interpolate", {
-    "CubicSpline": cubic_spline, "PchipInterpolator": pchip, "Akima1DInterpolator": akima})
+captures_of_some("scipy.interpolate", {
+    "CubicSpline": cubic_spline, "PchipInterpolator": pchip, "Akima1DInterpolator": akima}, "biuf")

@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.scipy_api.made import Made
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import OBJECTS
 from tracejit.trace.python.attributes import read_attribute
-from tracejit.trace.values.equations import cast
 from tracejit.trace.values.known_numbers import need_int
 
-__all__ = ["Piecewise", "beside"]
+__all__ = ["Piecewise", "beside", "real_points"]
 
 
 class Piecewise(Made):
@@ -86,14 +85,21 @@ def _antiderivative(x: np.ndarray, c: np.ndarray) -> Any:
     return np.stack([*rows, before])
 
 
+def real_points(x: object) -> Any:
+    """Return an array of floats, and refuse complex numbers."""
+    given = as_inexact(x)
+    if given.dtype.kind == "c":
+        raise refuse("interpolation at complex points, or on a complex grid", "Give real ones")
+    return given
+
+
 def beside(h: np.ndarray, y: Any) -> Any:
     """Return a vector with as many axes behind it as an array has."""
     return np.reshape(h, (h.shape[0], *(1 for _ in y.dims[1:])))
 
 
 def _values(x: np.ndarray, c: np.ndarray, at: object, extrapolate: bool) -> Any:
-    points: Any = as_tracer(at)
-    points = points if points.dtype.kind == "f" else cast(points, np.float64)
+    points = real_points(at)
     pieces = c.shape[1]
     flat = np.reshape(points, (-1,))
     k = np.clip(np.searchsorted(x, flat, side="right") - 1, 0, pieces - 1)

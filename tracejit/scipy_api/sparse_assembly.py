@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.errors import NotCaptured
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.scipy_api.made import Made
 from tracejit.scipy_api.sparse import Sparse, as_sparse, is_sparse, of_dense
-from tracejit.scipy_api.sparse_making import dense_solution
+from tracejit.scipy_api.sparse_making import dense_solution, require_numbers
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import apply, same_dim, to_dim
 from tracejit.trace.values.known_numbers import need_int
+from tracejit.trace.values.python_numbers import require
 
 __all__: list[str] = []
 
@@ -125,7 +127,15 @@ def _iterative(name: str) -> Callable[..., Any]:
         if maxiter is not None or not (_is_tight(rtol) and _is_tight(atol)):
             raise refuse(f"scipy.sparse.linalg.{name} that ends before its limit, by maxiter= or a "
                          "tolerance above 1e-3", "Leave maxiter= out, or use spsolve")
-        return dense_solution(f"{name}, which is exact here,", A, b), 0
+        if name == "cg":
+            a: Any = as_sparse(A).toarray() if is_sparse(A) else as_tracer(A)
+            require(np.all(np.abs(a - np.conj(a.T)) <= 1e-6 * np.max(np.abs(a), initial=0)),
+                    NotCaptured, "scipy.sparse.linalg.cg of a matrix that is not Hermitian, for "
+                    "which it has no limit, cannot be captured")
+        found = dense_solution(f"{name}, which is exact here,", A, b)
+        require(np.all(np.isfinite(found)), NotCaptured, f"scipy.sparse.linalg.{name} of a system "
+                "whose solution is infinite or NaN cannot be captured")
+        return found, 0
 
     return solve
 
@@ -136,6 +146,8 @@ class Factors(Made):
     scipys = "scipy.sparse.linalg.SuperLU"
 
     def __init__(self, matrix: Sparse) -> None:
+        if not same_dim(to_dim(matrix.shape[0]), to_dim(matrix.shape[1])):
+            raise ValueError("can only factor square matrices")
         self.matrix, self.shape = matrix.copy(), matrix.shape
 
     def __getattr__(self, name: str) -> Any:
@@ -147,11 +159,17 @@ class Factors(Made):
         """Solve with the matrix, with its transpose ("T") or the conjugate of that ("H")."""
         if trans not in ("N", "T", "H"):
             raise ValueError("trans must be N, T, or H")
+        kind, right = (as_tracer(x).dtype for x in (self.matrix.elements[0], rhs))
+        require_numbers("splu", kind)
+        kind = np.result_type(kind, np.float32)
+        if not np.can_cast(right, kind, "safe"):
+            raise TypeError(f"Cannot cast array data from {right!r} to {kind!r} according to the "
+                            "rule 'safe'")
         matrix = self.matrix if trans == "N" else self.matrix.T
         if trans == "H":
             data, row, column = matrix.elements
             matrix = Sparse((np.conj(data), row, column), matrix.shape, matrix.kind)
-        return dense_solution("splu", matrix, rhs, columns=True)
+        return dense_solution("splu", matrix, rhs, columns=True, least=np.float32)
 
 
 def splu(A: object, permc_spec: object = None, diag_pivot_thresh: object = None,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.scipy_api.sparse import Sparse, as_sparse, is_sparse, of_dense
 from tracejit.scipy_api.sparse_places import Shape, places_of_compressed, require_inside
 from tracejit.trace.ground.context import current, refuse
@@ -18,7 +18,7 @@ from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["dense_solution"]
+__all__ = ["dense_solution", "require_numbers"]
 
 _OTHER_LENGTH = "the length of a diagonal does not agree with the array's size"
 _OTHER_NUMBER = "Different number of diagonals and offsets."
@@ -165,12 +165,20 @@ def spsolve(A: object, b: object, permc_spec: object = None, use_umfpack: bool =
         raise refuse("scipy.sparse.linalg.spsolve of a dense matrix", "Use np.linalg.solve")
     if is_sparse(b):
         raise refuse("scipy.sparse.linalg.spsolve with a sparse right side", "Give b.toarray()")
-    return dense_solution("spsolve", A, b)
+    return dense_solution("spsolve", A, b, least=np.float32)
 
 
-def dense_solution(name: str, A: object, b: object, *, columns: bool = False) -> Any:
+def require_numbers(name: str, dtype: np.dtype) -> None:
+    """Refuse a matrix of bools, which SciPy solves where it is singular."""
+    if dtype == np.bool_:
+        raise refuse(f"scipy.sparse.linalg.{name} of a matrix of bools", "Use .astype(float)")
+
+
+def dense_solution(name: str, A: object, b: object, *, columns: bool = False,
+                   least: type = np.float64) -> Any:
     """Return the solution of a system, solved as a dense one, which `.why()` tells.
 
+    least   -- the dtype in which small ints are solved
     columns -- whether a right side of one column gives a column
     """
     matrix: Any = as_sparse(A) if is_sparse(A) else as_tracer(A)
@@ -180,7 +188,10 @@ def dense_solution(name: str, A: object, b: object, *, columns: bool = False) ->
                      "solved as a dense system", "Use scipy.linalg.solve_banded")
     current().note(f"scipy.sparse.linalg.{name} solves a dense system here, in O(n^3): "
                    "scipy.linalg.solve_banded is faster where the elements are near the diagonal")
-    dense = matrix.toarray() if is_sparse(A) else matrix
+    given = matrix.toarray() if is_sparse(A) else matrix
+    require_numbers(name, given.dtype)
+    dense: Any = as_inexact(given, least)
+    right = cast(right, np.result_type(dense.dtype, right.dtype))
     if right.ndim == 2 and right.dims[1] == 1 and not columns:
         return np.reshape(np.linalg.solve(dense, right), (-1,))
     return np.linalg.solve(dense, right)

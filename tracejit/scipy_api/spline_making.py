@@ -13,9 +13,10 @@ from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.scipy_api.bsplines import Spline, beside, spline_values
 from tracejit.scipy_api.interpolators import doubles, of_slopes, pchip
 from tracejit.scipy_api.made import Made
+from tracejit.scipy_api.piecewise import real_points
+from tracejit.scipy_api.taking import captures_of_some
 from tracejit.trace.ground.context import current, refuse
-from tracejit.trace.ground.dispatch import scipy_captures
-from tracejit.trace.values.equations import cast, dims_of
+from tracejit.trace.values.equations import cast, dims_of, same_dim
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import tracer_of
@@ -147,6 +148,7 @@ def hermite(x: object, y: object, dydx: object, axis: int = 0,
             extrapolate: bool | None = None) -> Any:
     """Return the cubic pieces through points with slopes."""
     places, values, _ = _data(x, y, 3, axis, "CubicHermiteSpline")
+    require(np.greater(places.shape[0], 1), ValueError, "`x` must contain at least 2 elements.")
     slopes: Any = cast(as_tracer(dydx), np.float64)
     return of_slopes(places, values, np.reshape(slopes, values.shape), extrapolate is not False,
                      "CubicHermiteSpline")
@@ -174,8 +176,8 @@ class Newtons(Made):
 
     def __call__(self, x: object) -> Any:
         """Return the values at points."""
-        given: Any = as_tracer(x)
-        at: Any = np.reshape(given if given.dtype.kind == "f" else cast(given, np.float64), (-1,))
+        given = real_points(x)
+        at: Any = np.reshape(given, (-1,))
         total: Any = 0.0
         c = _differences(self.x, self.y, self.count) if self.c is None else self.c
         for k in reversed(range(len(c))):
@@ -199,6 +201,8 @@ def newtons(xi: object, yi: object, axis: int = 0, name: str = "KroghInterpolato
         raise refuse("a polynomial through points that come later, or along another axis than the "
                      "first, cannot be captured", "Give the values, and use np.moveaxis")
     places, values = doubles(xi), doubles(yi)
+    if not same_dim(places.dims[0], values.dims[0]):
+        raise ValueError("x and y arrays must be equal in length along interpolation axis.")
     count = need_int(places.dims[0], "how many points a polynomial goes through")
     return Newtons(places, values, count, name)
 
@@ -216,13 +220,14 @@ def _at_once(make: Callable[..., object], slopes: bool) -> Callable[..., Any]:
     return capture
 
 
-scipy_captures("scipy.interpolate", {
-    "make_interp_spline": make_interp_spline, "splrep": splrep,
-    "InterpolatedUnivariateSpline": _interpolated,
-    "UnivariateSpline": _univariate("UnivariateSpline", True), "CubicHermiteSpline": hermite,
+captures_of_some("scipy.interpolate", {
+    "make_interp_spline": make_interp_spline, "CubicHermiteSpline": hermite,
+    "pchip_interpolate": _at_once(pchip, True)}, "biuf")
+captures_of_some("scipy.interpolate", {  # SciPy's differences of small ints wrap around
+    "splrep": splrep, "InterpolatedUnivariateSpline": _interpolated,
+    "UnivariateSpline": _univariate("UnivariateSpline", True),
     "BarycentricInterpolator": lambda xi, yi=None, axis=0: newtons(
         xi, yi, axis, "BarycentricInterpolator"),
     "KroghInterpolator": lambda xi, yi, axis=0: newtons(xi, yi, axis),
     "krogh_interpolate": _at_once(newtons, False),
-    "barycentric_interpolate": lambda xi, yi, x, axis=0: newtons(xi, yi, axis)(x),
-    "pchip_interpolate": _at_once(pchip, True)})
+    "barycentric_interpolate": lambda xi, yi, x, axis=0: newtons(xi, yi, axis)(x)}, "iuf", 4)

@@ -18,19 +18,23 @@ __all__ = ["captures_of_some"]
 
 
 def captures_of_some(module: str, captures: dict[str, Callable[..., object]],
-                     kinds: str = "biufc") -> None:
-    """Enter captures of functions that refuse empty arrays, and arrays of other kinds of dtype."""
-    scipy_captures(module, {name: _checked(f"{module}.{name}", capture, kinds)
+                     kinds: str = "biufc", least: int = 1) -> None:
+    """Enter captures of functions that refuse empty arrays, and arrays of other dtypes.
+
+    kinds, least -- the kinds of dtypes, and the bytes of an element
+    """
+    scipy_captures(module, {name: _checked(f"{module}.{name}", capture, kinds, least)
                             for name, capture in captures.items()})
 
 
-def _checked(label: str, capture: Callable[..., object], kinds: str) -> Callable[..., Any]:
+def _checked(label: str, capture: Callable[..., object], kinds: str,
+             least: int) -> Callable[..., Any]:
     @functools.wraps(capture)
     def checked(*args: object, **kwargs: object) -> Any:
         for x in (*args, *kwargs.values()):
             if not isinstance(x, (Tracer, np.ndarray)):
                 continue
-            if (kind := dtype_of(x)).kind not in kinds:
+            if (kind := dtype_of(x)).kind not in kinds or kind.itemsize < least:
                 raise refuse(f"{label} of an array of {kind} cannot be captured",
                              "Convert it with .astype(float)")
             if any(map(is_nothing, dims_of(x))):
