@@ -190,8 +190,8 @@ class Buffers:
         for v, members in self.members.items():
             if v not in self.of and members[0] is v:
                 maker = self.elements.makers.get(v)
-                in_log = not has_lists and maker is not None and (
-                    maker.op.lowering == LogOp("pop"))
+                in_log = not has_lists and len(members) == 1 and maker is not None and (
+                    maker.op.lowering == LogOp("pop"))  # others may be there before it
                 self._make("log" if in_log else self._kind_of(members), members, -1)
 
     def _kind_of(self, members: list[Value]) -> str:
