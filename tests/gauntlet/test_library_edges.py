@@ -144,3 +144,24 @@ def test_a_copy_is_one_where_the_interpreter_runs_too(name: str) -> None:
             assert y.ravel()[0] == z.ravel()[0] == 3.0 and x[0] == 9.0
             y += 1.0
             assert x[0] == 9.0 and z.ravel()[0] == 3.0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_interp_at_nodes_that_are_there_twice_is_numpys(seed: int) -> None:
+    def plain(x: Any, xp: Any, fp: Any) -> Any:
+        return np.interp(x, xp, fp)
+
+    def with_ends(x: Any, xp: Any, fp: Any) -> Any:
+        return np.interp(x, xp, fp, left=-1.0, right=9.0)
+
+    rng = np.random.default_rng(seed)
+    for _ in range(10):
+        xp = np.sort(rng.integers(0, 4, rng.integers(1, 6))).astype(float)
+        fp = rng.normal(size=len(xp))
+        x = np.concatenate([xp, np.arange(4.0), rng.uniform(-1.0, 5.0, 4)])
+        for function in (plain, with_ends):
+            require_same(function, x, xp, fp, rtol=1e-12, atol=1e-12)
+        with tracejit.config(disable_jit=True):
+            slope = tracejit.grad(lambda fp: np.sum(plain(x, xp, fp)))(fp)
+        columns = [plain(x, xp, unit).sum() for unit in np.eye(len(xp))]
+        np.testing.assert_allclose(slope, columns, rtol=1e-12, atol=1e-12)

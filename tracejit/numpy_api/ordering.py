@@ -233,7 +233,7 @@ def interp(x: object, xp: object, fp: object, left: Any = None, right: Any = Non
     slope = (f1 - f0) / (x1 - x0)
     inside = slope * (x - x0) + f0
     again = slope * (x - x1) + f1  # as NumPy where infinities make the first NaN
-    node = np.where(x == x0, f0, np.where(x == xp[-1], fp[-1], np.where(
+    node = np.where(x == xp[-1], fp[-1], np.where(x == x0, f0, np.where(
         np.isnan(again) & (f0 == f1), f0, again)))
     inside = np.where(np.isnan(inside) & np.logical_not(np.isnan(x)), node, inside)
     result = np.where(x < xp[0], fp[0] if left is None else left, inside)
