@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tracejit
@@ -35,3 +36,38 @@ def test_the_least_int_has_no_negative(name: str, interpreted: bool) -> None:
             elif not fits:
                 with pytest.raises(OverflowError, match=r"test_extreme_ints.py:\d+: the int"):
                     compute(a, -1)
+
+
+MADE_OF_ITEMS: dict[str, Callable[[Any], Any]] = {
+    "item": lambda x: x[0].item(), "int": lambda x: int(x[0]), "tolist": lambda x: x.tolist()[0],
+    "item of an index": lambda x: x.item(0), "float": lambda x: int(x[0] * 1.0)}
+SMALL_STEPS: dict[str, Callable[[Any], Any]] = {
+    "plus": lambda n: n + 5000, "minus": lambda n: n - 1, "greater": lambda n: n + 1 > n,
+    "half": lambda n: (n + 1) // 2, "rest": lambda n: (n + 1) % 7, "back": lambda n: (n - 3) + 3,
+    "float": lambda n: float(n + 1), "negative": lambda n: -(n + 1),
+    "if": lambda n: 1 if n + 1 > n else 2}
+
+
+def _counted_up(n: Any) -> Any:
+    k = 0
+    while k < 3:
+        n = n + 1
+        k = k + 1
+    return n
+
+
+@pytest.mark.parametrize("made", MADE_OF_ITEMS)
+@pytest.mark.parametrize("step", [*SMALL_STEPS, "loop"])
+def test_small_steps_from_an_int_of_data_are_right_or_refused(made: str, step: str) -> None:
+    """A number from an array is no counter: it may be as near to the largest int as any."""
+    first, then = MADE_OF_ITEMS[made], SMALL_STEPS.get(step, _counted_up)
+    with tracejit.config(disable_jit=True):
+        compiled = tracejit.jit(lambda x: then(first(x)))
+        for n in (2 ** 63 - 1, 2 ** 63 - 3, -2 ** 63, 2 ** 62, 5, -1):
+            x = np.array([n, 2])
+            try:
+                found = compiled(x)
+            except tracejit.Refusal:
+                assert abs(n) > 2 ** 61
+                continue
+            assert found == then(first(x)), (n, found)

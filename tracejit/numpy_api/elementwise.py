@@ -283,9 +283,9 @@ def sinc(x: Any) -> Any:
 
 def as_python_number(x: object) -> Any:
     """Return a traced scalar as the Python number that it stands for, which is weak."""
-    if isinstance(x, Tracer) and x.dtype.kind == "u":
+    if isinstance(x, Tracer) and x.dtype.kind in "iu":
         return python_int(x)
-    if isinstance(x, Tracer) and x.dtype.kind in "bifc":
+    if isinstance(x, Tracer) and x.dtype.kind in "bfc":
         x = tracer_of(x.value)
         x.weak = True
     return x

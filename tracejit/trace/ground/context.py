@@ -369,6 +369,8 @@ class Trace:
     """The lists of pools, by their ids: under which key `PoolFacts.links` knows them."""
     carried: set[Value] = field(default_factory=set)
     """Indices and carried ints of the loops being traced."""
+    wide: set[Value] = field(default_factory=set)
+    """Python's ints that are elements of arrays or parts of floats: any of 64 bits, no counters."""
     guards: list[SizeGuard] = field(default_factory=list)
     checks: list[tuple[Dim, Dim, Site | None]] = field(default_factory=list)
     notes: list[object] = field(default_factory=list)

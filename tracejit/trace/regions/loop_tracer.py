@@ -17,7 +17,7 @@ import numpy as np
 
 from tracejit.errors import Refusal
 from tracejit.ir.core import Block, Value
-from tracejit.ir.dims import Dim
+from tracejit.ir.dims import Dim, dim_values
 from tracejit.ir.types import scalar
 from tracejit.trace.containers.choices import narrowed
 from tracejit.trace.containers.container_aliases import containers, with_joined
@@ -174,6 +174,14 @@ class LoopTracer:
     def _has_lists(self) -> bool:
         return any(isinstance(c.guess, (ListGuess, ResizedGuess)) for c in self.carried)
 
+    def _note_wide(self) -> None:
+        """Note the carried ints that begin with a number of 64 bits from data."""
+        trace, inputs = current(), iter(self.inputs[1:])
+        for c in self.carried:
+            values = [next(inputs) for _ in numbers_of(c.guess)]
+            if isinstance(c.start, SymInt) and not trace.wide.isdisjoint(dim_values(c.start.dim)):
+                trace.wide.update(values)
+
     def _trace(self, run: Callable[[Frame], list[Any] | None]) -> Block | None:
         trace = current()
         self.in_condition = run == self._run_condition
@@ -185,6 +193,7 @@ class LoopTracer:
         else:
             trace.builder.assume(index, 0, None)
         trace.carried.update(self.inputs)
+        self._note_wide()
         with trace.region("loop", self.inputs) as (frame, scope):
             self._enter(frame)
             frame.settled = self.settled

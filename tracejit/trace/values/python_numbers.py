@@ -324,14 +324,14 @@ def _take_for_small(ints: set[Value]) -> None:
 
 
 def _counts(d: Expr) -> bool:
-    """Whether a dim is a number from data plus or minus at most `SLOW`, as of a counter."""
+    """Whether a dim is a counter, which data moves in small steps, plus or minus at most `SLOW`."""
     wide = [(m, c) for m, c in d.terms if _term_magnitude(m, c, None) >= LIMIT / 2]
     rest = sum(_term_magnitude(m, c, None) for m, c in d.terms if (m, c) not in wide)
     if len(wide) != 1 or rest + abs(d.const) > SLOW:
         return False
     (monomial, c), = wide
     return len(monomial) == 1 and abs(c) == 1 and not any(
-        isinstance(a, Value) and a in current().actual for a in monomial)
+        isinstance(a, Value) and (a in current().actual or a in current().wide) for a in monomial)
 
 
 def _magnitude(d: Dim, small: set[Value] | None) -> float:
@@ -381,6 +381,8 @@ def python_int(x: Any) -> Any:
     elif dtype_of(x) == np.uint64:
         require(strong(x) < np.uint64(1 << 63), LargeInt, TOO_LARGE)
     whole = cast(np.real(strong(x)) if kind == "c" else strong(x), np.int64)
+    if dtype_of(x).itemsize >= np.dtype(np.int64).itemsize:
+        current().wide.add(whole.value)
     return SymInt(whole.value.dim)
 
 
