@@ -427,5 +427,5 @@ FAR = {
 def test_a_derivative_is_right_where_squares_leave_the_numbers_or_cancel(name):
     function, x, expected = FAR[name]
     with tracejit.config(disable_jit=True):
-        assert tracejit.grad(function)(x) == pytest.approx(expected, rel=1e-14)
-        assert tracejit.jvp(function, (x,), (1.0,))[1] == pytest.approx(expected, rel=1e-14)
+        for found in (tracejit.grad(function)(x), tracejit.jvp(function, (x,), (1.0,))[1]):
+            assert found == pytest.approx(expected, rel=1e-14, abs=0.0)
