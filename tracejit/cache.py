@@ -18,7 +18,7 @@ from tracejit.configuration import cache_directory, settings
 from tracejit.store import housekeeping
 from tracejit.store.files import Folder
 from tracejit.store.slots import is_named
-from tracejit.store.store import Artifact, ArtifactStore, find_store
+from tracejit.store.store import Artifact, find_store
 from tracejit.store.symbols import BadObject, undefined_symbols
 
 __all__ = ["Entry", "Info", "clear", "explain", "info", "ls", "prune", "verify"]
@@ -74,10 +74,6 @@ def _ago(seconds: float) -> str:
     return "now"
 
 
-def _store() -> ArtifactStore | None:
-    return find_store()
-
-
 def info() -> Info:
     """Return where the store is, and how large.
 
@@ -85,7 +81,7 @@ def info() -> Info:
     >>> tracejit.cache.info().count >= 0
     True
     """
-    store = _store()
+    store = find_store()
     if store is None:
         return Info(None, 0, 0, settings().cache_size)
     contents = housekeeping.contents(store).values()
@@ -97,7 +93,7 @@ def info() -> Info:
 
 def ls() -> list[Entry]:
     """Return all programs in the store, the last used program first."""
-    store = _store()
+    store = find_store()
     entries = []
     for a in store.all() if store is not None else ():
         try:
@@ -142,7 +138,7 @@ def explain(what: Any, *args: object, **kwargs: object) -> str:
 
 
 def _explain_key(key: str) -> str:
-    store = _store()
+    store = find_store()
     for a in () if store is None else store.all():
         if a.key.startswith(key):
             m = a.manifest
@@ -177,7 +173,7 @@ def _path_text(path: Any) -> str:
 
 def verify() -> list[str]:
     """Check every file in the store, remove the damaged programs, and return a line on each."""
-    store = _store()
+    store = find_store()
     complaints = []
     for slot in [] if store is None else store.slots():
         assert store is not None
@@ -208,7 +204,7 @@ def _fault(slot: str, folder: Folder, key: str) -> str:
 
 def prune() -> int:
     """Remove the programs of other versions, and programs over the limit; return how many."""
-    store = _store()
+    store = find_store()
     if store is None:
         return 0
     count = 0
@@ -222,5 +218,5 @@ def prune() -> int:
 
 def clear() -> int:
     """Remove all programs and the source that was emitted for them; return how many there were."""
-    store = _store()
+    store = find_store()
     return 0 if store is None else housekeeping.clear(store)

@@ -89,7 +89,6 @@ def copied(x: object) -> Any:
     return x if how is None else how(x)
 
 
-
 _COPIES: dict[type, Callable[[Any], Any]] = {
     list: lambda x: [*map(copied, x)], set: set.copy, bytearray: bytearray.copy,
     deque: lambda x: deque(map(copied, x), x.maxlen),

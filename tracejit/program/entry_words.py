@@ -10,8 +10,8 @@ MAX_LEAVES, MAX_WORDS, MAX_LOGS = 512, 512, 60
 class Words:
     """The layout of the table: a head, then a record per guard, leaf, result and pair apart."""
 
-    NEXT, FAIL, KERNEL, PLAN, ARGS, GUARDS, LEAVES, OUTPUTS, GROUPING, LOGS, RELEASE, DIMS, SIZES, \
-        SCALARS, PAIRS, FOUND = range(16)
+    NEXT, FAIL, KERNEL, PLAN, ARGS, GUARDS, LEAVES, OUTPUTS, GROUPING, LOGS, RELEASE, SIZES, \
+        PAIRS, FOUND = range(14)
     HEAD = 16
     RECORD = 8
     # a leaf: its source (source, a, b), its expected type (kind, type or dtype, ndim,
@@ -19,8 +19,7 @@ class Words:
     SOURCE, A, B, KIND, EXPECTED, NDIM, FLAGS, ITEM = range(8)
     # Where: argument a; the word behind address a; key b, a str, of dict a; item b of list a; a
     # itself; the b-th key of dict a, all of which follow one another; the
-    # word behind address a, if key b is before it; the result of the function a, of a guard alone.
-    # itself; the b-th key of dict a, all of which follow one another; the
+    # word behind address a, if key b is before it; the result of the function a, of a guard alone;
     # version at a: where it is still b, as many guards hold as `expected` says, up to the record
     # that notes another version once they were looked at, a records behind.
     CONTIGUOUS, WRITEABLE = 0x101, 0x400

@@ -75,8 +75,6 @@ class Artifact:
                 self.folder.touch(MANIFEST)
 
 
-
-
 class ArtifactStore:
     """A folder of artifacts that this user alone can write to, and one of emitted source."""
 
@@ -199,6 +197,7 @@ class ArtifactStore:
             with suppress(OSError):
                 folder.folder(key).remove(MANIFEST)
         return sum(folder.remove(key) for key in keys)
+
 
 def _inner(parent: Folder, name: str, make: bool) -> Folder:
     """Open a folder of the store; where one is to be made, any other entry of its name goes."""

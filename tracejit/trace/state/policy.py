@@ -140,8 +140,11 @@ def reads_nothing(fn: Callable[..., object]) -> bool:
 
 
 def differs_elsewhere(fn: Callable[..., object]) -> bool:
-    """Return whether a function may give another result for equal arguments in another process."""
-    return fn is id or fn is hash or getattr(fn, "__name__", "") == "__hash__"
+    """Return whether a function may give another result for equal arguments in another process.
+
+    Captures have functions of their own for `id` and `hash`.
+    """
+    return getattr(fn, "__name__", "") == "__hash__"
 
 
 def is_opaque(kind: type) -> bool:
