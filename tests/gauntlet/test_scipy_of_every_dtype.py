@@ -16,6 +16,7 @@ import pytest
 import scipy.fft
 import scipy.integrate
 import scipy.interpolate
+import scipy.linalg
 import scipy.ndimage
 import scipy.optimize
 import scipy.signal
@@ -275,3 +276,46 @@ def wrongs(label: str, dtype: str, content: str) -> list[str]:
 def test_results_are_scipys_whatever_the_arrays_are(label: str, dtype: str) -> None:
     assert [text for kind, content in KINDS if kind == dtype
             for text in wrongs(label, dtype, content)] == []
+
+
+NONE, LINE, SQUARE = np.zeros(0), np.arange(15.0), np.zeros((0, 3))
+PROGRAMS: dict[str, tuple[Callable[..., Any], np.ndarray]] = {
+    "median of none": (np.median, NONE), "nanmedian of none": (np.nanmedian, NONE),
+    "medians of none": (lambda x: np.median(x, axis=0), SQUARE),
+    "none of medians": (lambda x: np.median(x, axis=1, keepdims=True), SQUARE),
+    "nanquantile of none": (lambda x: np.nanquantile(x, [0.3, 0.4], axis=0), SQUARE),
+    "quantile of none": (lambda x: np.quantile(x, 0.3), NONE), "cov of none": (np.cov, NONE),
+    "bins too near": (lambda x: np.histogram(x, 20)[0], np.array([1e16 - 4.0, 1e16 + 4.0])),
+    "bins near": (lambda x: np.histogram(x, 3)[1], np.array([1e16 - 4.0, 1e16 + 4.0])),
+    **{f"{name} of no weight": (lambda x, name=name: getattr(scipy.stats, name)(
+        x, weights=np.zeros(15)), LINE + 1.0) for name in ("gmean", "hmean")},
+    "iqr of infinities": (scipy.stats.iqr, np.array([1.0, 2.0, 3.0, np.inf, np.inf])),
+    "window of one": (lambda x: scipy.signal.savgol_filter(x, 1, 0), LINE),
+    "savgol, reflect": (lambda x: scipy.signal.savgol_filter(x, 5, 2, mode="reflect"), LINE),
+    "no width": (lambda x: scipy.ndimage.gaussian_filter1d(x, 0.0), LINE),
+    **{f"initial={initial}": (lambda x, initial=initial: scipy.integrate.cumulative_trapezoid(
+        x, initial=initial), LINE) for initial in (0, 1.0, None)},
+    **{f"{name}, {method}": (lambda x, name=name, method=method: getattr(scipy.signal, name)(
+        x, x, method=method), LINE) for name in ("convolve", "correlate")
+       for method in ("direct", "fft", "best")},
+    "fft of ints": (lambda x: scipy.signal.convolve(x, x, method="fft"), np.arange(5)),
+    **{f"padtype={kind}": (lambda x, kind=kind: scipy.signal.filtfilt(
+        B, A, x, padtype=kind), LINE) for kind in ("odd", "even", "constant", None, "edge")},
+    "sections, edge": (lambda x: scipy.signal.sosfiltfilt(SOS, x, padtype="edge"), LONG),
+    "list with a place": (lambda x: scipy.sparse.diags_array([x], offsets=1).toarray(), LINE),
+    "array with a place": (lambda x: scipy.sparse.diags_array(x, offsets=1).toarray(), LINE),
+    "norm of 1e200": (scipy.linalg.norm, LINE * 1e200),
+    "norm of 1e-310": (scipy.linalg.norm, LINE * 1e-310),
+    "norm with its axis": (lambda x: scipy.linalg.norm(x, keepdims=True), LINE),
+    "distance of a large power": (lambda x: scipy.spatial.distance.minkowski(x, -x, 7), LINE),
+    "distance of negative power": (lambda x: scipy.spatial.distance.minkowski(x, -x, -1), LINE),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_edges_are_the_librarys(name: str) -> None:
+    f, x = PROGRAMS[name]
+    ours, theirs = (outcome(f, (x,), captured) for captured in (True, False))
+    assert difference(ours, theirs, False, 1e-12 if "1e-310" not in name else 0.0) == ""
+    assert not isinstance(ours, tracejit.Refusal)
