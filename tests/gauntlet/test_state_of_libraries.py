@@ -10,20 +10,23 @@ import decimal
 import itertools
 import logging
 import os
+import reprlib
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.special
 from state_sequences import load, refused_around
 
 import tracejit
 
 HEAD = """\
 import calendar, ctypes, dataclasses, datetime, decimal, functools, inspect, logging, math, mmap
-import operator, os, statistics, string, sys, time
+import operator, os, reprlib, scipy.special, statistics, string, sys, time
 from decimal import Decimal, getcontext
 import numpy as np
 K = 1.0
@@ -116,6 +119,7 @@ CASES = {
         "datetime.datetime.fromtimestamp(0).hour + 1.0",
         "datetime.date.fromtimestamp(70000).day + 1.0",
         "datetime.datetime(2020, 1, 1).timestamp() / 3600.0",
+        "float(datetime.datetime(2020, 1, 1).strftime('%s')) / 3600.0",
     ],
     "logging.getLogger('tracejit.state').setLevel(20)": [
         "logging.getLogger('tracejit.state').level + 1.0",
@@ -123,6 +127,11 @@ CASES = {
         "logging.getLogger('tracejit.state.inner').getEffectiveLevel() + 1.0",
         "logging.getLogger('tracejit.state').isEnabledFor(10) + 1.0",
     ],
+    "logging.addLevelName(7, 'tracejit')": [
+        "logging.getLevelNamesMapping().get('tracejit', 1) * 1.0", "len(logging.getLevelName(7))",
+    ],
+    "reprlib.aRepr.maxlist = 30": ["len(reprlib.repr(list(range(20))))"],
+    "scipy.special.seterr(loss='warn')": ["len(scipy.special.geterr()['loss'])"],
     "sd.register(int, lambda x: 9.0)": ["sd.dispatch(int)(1)", "sd(1)"],
     "CA[0] = 9.0": [
         "CA[0]", "sum(CA)", "CA[:2][0]", "max(CA)", "list(CA)[0]", "[v for v in CA][0]",
@@ -175,6 +184,11 @@ def _process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
     calendar.setfirstweekday(0)
     logging.getLogger("tracejit.state").setLevel(0)
+    logging._levelToName.pop(7, None)
+    logging._nameToLevel.pop("tracejit", None)
+    reprlib.aRepr.maxlist = 6
+    scipy.special.seterr(loss="ignore")
+    np.setbufsize(8192)
     os.environ.pop("TZ", None)
     time.tzset()
 
@@ -224,3 +238,47 @@ def test_random_numbers_are_drawn_at_every_call_or_refused(expression: str, tmp_
         assert found == [module.f(2.0)] * 4
     else:
         assert len(set(found)) > 1 or "draws random numbers" in words or "traced value" in words
+
+
+SETTERS = {
+    "np.set_printoptions(precision=3)": "np.get_printoptions()['precision']",
+    "np.setbufsize(16000)": "np.getbufsize()",
+    "calendar.setfirstweekday(3)": "calendar.firstweekday()",
+    "logging.getLogger('tracejit.state').setLevel(40)": "logging.getLogger('tracejit.state').level",
+    "logging.addLevelName(7, 'tracejit')": "logging.getLevelName(7)",
+    "scipy.special.seterr(loss='raise')": "scipy.special.geterr()['loss']",
+    "getcontext().prec = 4": "getcontext().prec",
+    "warnings.simplefilter('ignore')": "len(__import__('warnings').filters)",
+    "pprint.pprint([1])": "sys.stdout.getvalue()",
+    "calendar.prmonth(2024, 1)": "sys.stdout.getvalue()",
+}
+
+
+@pytest.mark.parametrize("setter", SETTERS)
+def test_what_a_function_sets_is_set_at_every_call(
+        setter: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = f"{HEAD}import pprint, warnings\ndef f(x):\n    {setter}\n    return x * 2.0\n"
+    module = load(text, tmp_path, f"state_of_libraries_{next(_NUMBERS)}")
+    found = []
+    for call in (module.f, tracejit.jit(module.f)):
+        for _ in range(3):
+            with warnings.catch_warnings(), decimal.localcontext(), np.printoptions():
+                np.setbufsize(8192)
+                calendar.setfirstweekday(0)
+                logging.getLogger("tracejit.state").setLevel(0)
+                logging._levelToName.pop(7, None)
+                scipy.special.seterr(loss="ignore")
+                capsys.readouterr()
+                try:
+                    with tracejit.config(disable_jit=True):
+                        call(2.0)
+                except tracejit.Refusal as refusal:
+                    found.append(str(refusal))
+                    continue
+                if "stdout" in SETTERS[setter]:
+                    found.append(capsys.readouterr().out)
+                else:
+                    found.append(eval(SETTERS[setter], vars(module)))
+    sys.modules.pop(module.__name__, None)
+    assert found[:3] == [found[0]] * 3
+    assert found[3:] == found[:3] or all("changing a Context" in str(x) for x in found[3:])

@@ -19,8 +19,10 @@ ROWS = re.findall(r"^\| (.+?) \| `(.+?)` \| (\w+) \|$", PAGE.read_text(encoding=
 
 SETUP = """
 import contextvars, functools, inspect, itertools, os, pathlib, random, tempfile, types, weakref
-from collections import deque
+import calendar, datetime, logging, time
+from collections import defaultdict, deque
 import numpy as np
+import scipy.interpolate
 K, N, TEXT = 2.0, 2, "ab"
 W, V = np.array([1.0, 2.0]), np.array([1.0, 2.0])
 LIST, SET, BYTES = [2.0, 2], {1, 2}, bytearray(b"ab")
@@ -65,6 +67,9 @@ FILE = FOLDER + "/file"
 pathlib.Path(FILE).write_text("2.0")
 ufunc = np.frompyfunc(lambda k: k * N, 1, 1)
 COUNT = itertools.count()
+LOGGER = logging.getLogger("tracejit.page")
+DEFAULT = defaultdict(lambda: 2)
+PIECES = scipy.interpolate.PPoly(np.array([[1.0], [2.0]]), np.array([0.0, 9.0]))
 def f(x):
     return x * {expression}
 """
@@ -91,6 +96,11 @@ CHANGES = {
     "len(os.listdir(FOLDER))": "pathlib.Path(FOLDER, 'b').write_text('')", "ufunc(2.0)": "N = 3",
     'eval("N", {"N": N})': "N = 3", 'eval("N")': "N = 3", "random.random()": "pass",
     "next(COUNT)": "pass", "callable(o)": "O.__call__ = lambda self: 2.0",
+    "LOGGER.getEffectiveLevel()": "LOGGER.setLevel(10)",
+    "calendar.firstweekday()": "calendar.setfirstweekday(3)",
+    "datetime.datetime.fromtimestamp(0).hour": "os.environ['TZ'] = 'XXX-5'\ntime.tzset()",
+    'DEFAULT.copy()["absent"]': "DEFAULT.default_factory = lambda: 3",
+    "PIECES(x)": "PIECES.c = np.array([[1.0], [2.0], [3.0]])",
     "len(inspect.signature(function).parameters)": "function.__code__ = (lambda: 2).__code__",
 }
 WAYS = {"read": 1, "guarded": 2, "asked": 2, "anew": 0}
@@ -104,6 +114,7 @@ def _world(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "state_imported", module)
     monkeypatch.setenv("STATE", "ab")
     monkeypatch.chdir(".")
+    monkeypatch.setenv("TZ", "UTC")
 
 
 def test_every_row_has_a_change() -> None:

@@ -38,27 +38,44 @@ READS = {
     "builtins": {"open", "input", "eval", "exec", "compile", "__import__", "breakpoint", "dir"},
     "numpy": {"load", "loadtxt", "genfromtxt", "fromfile", "memmap", "DataSource", "fromregex",
               "show_config", "getbufsize", "show_runtime", "array2string", "array_repr",
-              "array_str"},
-    "scipy": {"loadmat", "mmread", "load_npz", "imread", "read"},
+              "array_str", "geterrcall", "open_memmap", "read_array", "read_magic"},
+    "scipy": {"loadmat", "mmread", "load_npz", "imread", "read", "hb_read", "readsav", "loadarff",
+              "netcdf_file", "whosmat", "mminfo", "read_ints", "read_reals", "read_record",
+              "geterr", "get_workers"},
+    "numba": {"get_num_threads", "get_thread_id", "threading_layer"},
+    "reprlib": {"repr"}, "abc": {"get_cache_token"},
     "functools": {"cache_info", "dispatch"},
     "decimal": {"getcontext"},
-    "datetime": {"fromtimestamp", "timestamp", "astimezone"},
+    "datetime": {"fromtimestamp", "timestamp", "astimezone", "strftime", "strptime"},
     "calendar": {"monthdayscalendar", "monthdatescalendar", "monthdays2calendar", "iterweekdays",
                  "itermonthdates", "itermonthdays", "getfirstweekday", "formatmonth", "formatyear",
-                 "formatweek", "formatweekheader", "prweek", "prmonth", "pryear"},
+                 "formatweek", "formatweekheader"},
     "warnings": {"catch_warnings"},
     "inspect": {"currentframe", "stack", "trace", "getsource", "getsourcelines", "getsourcefile",
-                "getframeinfo", "getouterframes", "getclosurevars"},
+                "getframeinfo", "getouterframes", "getclosurevars", "getmodule"},
     "uuid": {"getnode"},
     "posixpath": {"expanduser", "expandvars", "realpath", "abspath", "relpath", "ismount",
                   "samefile", "exists", "lexists", "isfile", "isdir", "islink", "getsize",
                   "getmtime", "getatime", "getctime"},
     "genericpath": {"exists", "isfile", "isdir", "getsize", "getmtime", "getatime", "getctime",
                     "samefile"},
-    "logging": {"getLogger", "getLevelName", "isEnabledFor", "getEffectiveLevel", "hasHandlers"},
+    "logging": {"getLogger", "getLevelName", "isEnabledFor", "getEffectiveLevel", "hasHandlers",
+                "getLevelNamesMapping", "getLoggerClass", "getLogRecordFactory", "getChild"},
     "json": {"load"}, "hashlib": {"file_digest"},
 }
 """By module, the functions and methods in it that may read the world."""
+
+SETS = {
+    "numpy": {"set_printoptions", "setbufsize", "seterrcall"}, "decimal": {"setcontext"},
+    "scipy": {"seterr", "set_global_backend", "register_backend"}, "numba": {"set_num_threads"},
+    "calendar": {"setfirstweekday", "prmonth", "pryear", "prweek", "prcal"},
+    "logging": {"setLevel", "addHandler", "removeHandler", "addFilter", "removeFilter", "disable",
+                "basicConfig", "addLevelName", "setLoggerClass", "setLogRecordFactory",
+                "captureWarnings", "shutdown"},
+    "warnings": {"simplefilter", "filterwarnings", "resetwarnings"}, "pprint": {"pprint", "pp"},
+    "copyreg": {"pickle", "constructor", "add_extension"}, "functools": {"cache_clear"},
+}
+"""By module, the functions and methods in it that change the process: each call has to run them."""
 
 LOOKS_INSIDE: dict[str, set[str] | None] = {
     "inspect": None, "dataclasses": None, "pprint": None, "reprlib": None, "string": None,
@@ -136,7 +153,7 @@ def reads_nothing(fn: Callable[..., object]) -> bool:
     """Return whether a function is known to read nothing but its arguments."""
     module, name = module_of(fn).lstrip("_"), getattr(fn, "__name__", "")
     top = module.partition(".")[0]
-    return top in PURE and name not in READS.get(top, ())
+    return top in PURE and name not in READS.get(top, ()) and name not in SETS.get(top, ())
 
 
 def differs_elsewhere(fn: Callable[..., object]) -> bool:
