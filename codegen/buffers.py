@@ -196,8 +196,6 @@ class Buffers:
 
     def _kind_of(self, members: list[Value]) -> str:
         """Memory of a size that is only known inside the kernel is got when it is needed."""
-        aval = members[0].aval
-        assert isinstance(aval, Aval)
         return "dynamic" if self.elements.is_found(members[0]) else "arena"
 
     def _make(self, kind: str, members: list[Value], number: int) -> Buffer:

@@ -222,6 +222,3 @@ def _atom_nonneg(a: Value | IntegerCall, ranges: Ranges, cases: list[int]) -> bo
     if a.fn == "mod":
         return is_nonneg(a.args[1], ranges, cases)
     return all(is_nonneg(arg, ranges, cases) for arg in a.args)
-
-
-# --- text ---------------------------------------------------------------------------------------
