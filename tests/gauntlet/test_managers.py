@@ -209,3 +209,52 @@ def test_a_manager_that_may_swallow_an_error_of_the_run_is_refused(
             else:
                 assert outcome(tracejit.jit(divided), 2.0, b, manager) == outcome(
                     divided, 2.0, b, manager)
+
+
+class Holding:
+    """A manager that suppresses an error if it was told so."""
+
+    def __init__(self, on: bool) -> None:
+        """Keep whether it does."""
+        self.on = on
+
+    def __enter__(self) -> Holding:
+        """Return itself."""
+        return self
+
+
+def _if_on(manager: Holding, *error: object) -> bool:
+    if manager.on:
+        return True
+    return False
+
+
+EXITS: dict[str, Callable[..., Any]] = {
+    "or": lambda m, *e: m.on or False, "or None": lambda m, *e: m.on or None,
+    "and": lambda m, *e: m.on and True, "not": lambda m, *e: not m.on, "itself": lambda m, *e: m.on,
+    "if": lambda m, *e: True if m.on else False,
+    "if not": lambda m, *e: False if not m.on else True,
+    "call": lambda m, *e: bool(m.on), "last": lambda m, *e: False or m.on, "statement": _if_on,
+    "two": lambda m, *e: (m.on and e[0] is None) or False, "never": lambda m, *e: False}
+
+
+@pytest.mark.parametrize("on", [True, False])
+@pytest.mark.parametrize("name", EXITS)
+def test_an_exit_that_returns_a_choice_may_suppress(name: str, on: bool) -> None:
+    kind = type("Kind", (Holding,), {"__exit__": EXITS[name]})
+
+    def program(x: Any, b: Any) -> Any:
+        y = x
+        with kind(on):
+            y = x / b
+        return y
+
+    for b in DIVISORS:
+        expected = outcome(program, 2.0, b)
+        with tracejit.config(disable_jit=True):
+            try:
+                found = outcome(tracejit.jit(program), 2.0, b)
+            except tracejit.Refusal:
+                assert name != "never"
+                continue
+        assert found == expected

@@ -102,8 +102,8 @@ def _may_give_true(leave: FunctionType) -> bool:
     for i in dis.get_instructions(leave):
         if i.opname == "RETURN_CONST" and i.argval:
             return True
-        if i.opname == "RETURN_VALUE" and not (
-                before.opname == "LOAD_CONST" and not before.argval):
+        if i.opname == "RETURN_VALUE" and (i.is_jump_target or not (
+                before.opname == "LOAD_CONST" and not before.argval)):
             return True
         before = i
     return False
