@@ -13,7 +13,7 @@ from typing import Any
 from tracejit.exact import MADE_BY_PYTHON, same, token
 
 __all__ = ["LEAF", "Spread", "SpreadRows", "Structure", "containers_in", "flatten", "flatten_call",
-           "has_one_twice", "leaf_names", "unflatten"]
+           "has_one_twice", "is_record", "leaf_names", "unflatten"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,6 +134,12 @@ def _attributes(x: Any, fields: list[str]) -> dict[str, Any]:
         elif isinstance(getattr(type(x), name, None), MemberDescriptorType) and hasattr(x, name):
             found[name] = getattr(x, name)
     return {**found, **own}
+
+
+def is_record(x: object) -> bool:
+    """Return whether an object is of a data class, and so a node of a nest."""
+    kind: Any = type(x)
+    return _is_record(kind)
 
 
 @functools.lru_cache(maxsize=1024)

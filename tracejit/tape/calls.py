@@ -18,6 +18,7 @@ from tracejit.trace.ground.context import current
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.state.paths import Path
 from tracejit.trace.values.equations import lift
+from tracejit.tree import flatten, is_record, unflatten
 
 __all__ = ["OPERATORS", "SLOT", "Inlined", "ReadingCall", "StateRead", "Unrecorded", "describe",
            "fill", "invoke", "template_of"]
@@ -70,6 +71,9 @@ def describe(x: Any, operands: list[Any], *, loose: bool = False) -> Any:
             return (kind, int(x))
         operands.append(x)
         return (x.dtype, ())
+    if is_record(x):
+        leaves, structure = flatten(x)
+        return (structure, *[describe(leaf, operands, loose=loose) for leaf in leaves])
     try:
         hash(x)
     except TypeError:
@@ -98,6 +102,9 @@ def template_of(x: Any, *, loose: bool = False) -> Any:
         return tuple.__new__(kind, items) if hasattr(x, "_fields") else kind(items)
     if isinstance(x, dict):
         return {k: template_of(item, loose=loose) for k, item in x.items()}
+    if is_record(x):
+        leaves, structure = flatten(x)
+        return unflatten(structure, [template_of(leaf, loose=loose) for leaf in leaves])
     return x
 
 
@@ -117,6 +124,9 @@ def fill(template: Any, operands: Iterator[Any]) -> Any:
         return tuple.__new__(kind, items) if hasattr(template, "_fields") else kind(items)
     if kind is dict:
         return {k: fill(item, operands) for k, item in template.items()}
+    if is_record(template):
+        leaves, structure = flatten(template)
+        return unflatten(structure, [fill(leaf, operands) for leaf in leaves])
     return current().captured.static(template)
 
 

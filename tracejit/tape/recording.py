@@ -19,7 +19,7 @@ from tracejit.tape.plans import CallRecipe, plan_of
 from tracejit.tape.values import Operand, TapeValue
 from tracejit.trace.ground.context import CAPTURES, current
 from tracejit.trace.values.eager import handle_calls, holds_recorded
-from tracejit.tree import flatten, unflatten
+from tracejit.tree import flatten, is_record, unflatten
 
 __all__ = ["perform"]
 
@@ -220,6 +220,9 @@ def _mapped(x: Any, change: Callable[[Any], object]) -> Any:
         return {k: _mapped(item, change) for k, item in x.items()}
     if kind is slice:
         return slice(*(_mapped(item, change) for item in (x.start, x.stop, x.step)))
+    if is_record(x):
+        leaves, structure = flatten(x)
+        return unflatten(structure, [_mapped(leaf, change) for leaf in leaves])
     return x
 
 
@@ -230,7 +233,7 @@ def _tape_values(x: object) -> list[TapeValue]:
         return [t for item in x for t in _tape_values(item)]
     if isinstance(x, dict):
         return [t for item in x.values() for t in _tape_values(item)]
-    return []
+    return _tape_values(flatten(x)[0]) if is_record(x) else []
 
 
 def _apart(result: object, arrays: Sequence[np.ndarray]) -> Any:

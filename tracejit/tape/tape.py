@@ -183,9 +183,11 @@ class GradientTape(Notes):
         found, structure = flatten(sources)
         chosen = [self._source(x) for x in found]
         cts = self._cotangents(targets, target, output_gradients)
-        grads = self._backward(targets, cts, chosen, last=not self._persistent)
-        if not self._persistent:
-            self._release()
+        try:
+            grads = self._backward(targets, cts, chosen, last=not self._persistent)
+        finally:  # an error on the way has freed a part of what the tape holds
+            if not self._persistent:
+                self._release()
         return unflatten(structure, iter(
             [self._result(g, x, unconnected) for g, x in zip(grads, found, strict=True)]))
 

@@ -134,8 +134,11 @@ class Variable(Operand, State):
     def __reduce__(self) -> Any:
         return (Variable, (self._state._data, self._trainable, self._name))
 
-    def __deepcopy__(self, memo: object) -> Variable:
+    def __copy__(self) -> Variable:
         return Variable(self._state._data, self._trainable, self._name)
+
+    def __deepcopy__(self, memo: object) -> Variable:
+        return self.__copy__()
 
 
 def _noted(variable: Variable, value: object) -> Any:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tracejit.tree import flatten, is_record
+
 __all__ = ["Recorded", "State", "handle_calls", "holds_recorded", "record_call",
            "record_whole", "watches"]
 
@@ -50,7 +52,7 @@ def holds_recorded(x: object) -> bool:
         return any(map(holds_recorded, x))
     if isinstance(x, dict):
         return any(map(holds_recorded, x.values()))
-    return isinstance(x, Recorded)
+    return isinstance(x, Recorded) or (is_record(x) and holds_recorded(flatten(x)[0]))
 
 
 def record_call(function: Callable[..., object], args: tuple[object, ...],
