@@ -50,5 +50,5 @@ class NjitCalls:
         name = repr(eqn.op.name).replace("{", "{{").replace("}", "}}")
         self.frame.fail(Bin("==", status, ONE), "RuntimeError", f"the function of op {name} raised "
                         "an exception; call it by itself to see which", [], eqn)
-        self.frame.fail(Bin("==", status, integer(2)), "ValueError", f"op {name} returned an array "
-                        "of another shape than its first array argument of that rank", [], eqn)
+        self.frame.fail(Bin("==", status, integer(2)), "ValueError",
+                        Native.OTHER_SHAPE.format(name), [], eqn)

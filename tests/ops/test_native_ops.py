@@ -146,3 +146,16 @@ def test_a_function_that_draws_random_numbers_is_refused(fn: Any, disable_jit: b
             with pytest.raises(tracejit.Refusal, match=r"test_native_ops.*draws random numbers"):
                 tracejit.jit(f)(X)
     assert np.shape(op(X)) == X.shape
+
+
+OTHER_SHAPES = {"half": lambda x: x[::2].copy(), "twice": lambda x: np.concatenate((x, x))}
+
+
+@pytest.mark.parametrize("name", OTHER_SHAPES)
+@pytest.mark.parametrize("interpreted", [False, True])
+def test_a_result_of_another_shape_is_an_error_in_compiled_and_in_interpreted_code(name,
+                                                                                  interpreted):
+    op = tracejit.register_op(f"OtherShape{name}{interpreted}", numba.njit(OTHER_SHAPES[name]))
+    with tracejit.config(disable_jit=interpreted), pytest.raises(
+            ValueError, match="returned an array of another shape"):
+        tracejit.jit(lambda x: op(x) * 1.0)(np.arange(6.0))

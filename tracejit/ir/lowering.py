@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from tracejit.ir.dims import Dim
 
@@ -101,6 +101,9 @@ class Native:
     """A function that Numba compiles for itself, called as it is: (the function)."""
 
     function: Any
+
+    OTHER_SHAPE: ClassVar[str] = ("op {} returned an array of another shape than its first array "
+                                  "argument of that rank")
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,7 +160,12 @@ def _native_op(name: str, fn: Callable[..., object]) -> Op:
         return _native_results(name, fn, avals)
 
     def reference(*operands: np.ndarray | np.generic) -> Any:
-        return fn(*(np.ascontiguousarray(x) if np.ndim(x) else x for x in operands))
+        found: Any = fn(*(np.ascontiguousarray(x) if np.ndim(x) else x for x in operands))
+        for y in _listed(found):
+            if np.ndim(y) and np.shape(y) != next(
+                    np.shape(x) for x in operands if np.ndim(x) == np.ndim(y)):
+                raise ValueError(Native.OTHER_SHAPE.format(repr(name)))
+        return found
 
     return structural(name, reference, infer, Native(fn))
 
