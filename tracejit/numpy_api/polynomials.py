@@ -55,7 +55,7 @@ def polyval(p: object, x: object) -> Any:
     """Return a polynomial's values by Horner's rule, the highest coefficient first."""
     p, x = as_tracer(p), as_tracer(x)
     total = HiddenPlace()
-    total.set(np.zeros_like(x))
+    total.set(np.zeros_like(x, dtype=np.result_type(x.dtype, p.dtype)))
 
     def body(k: object) -> None:
         total.set(total.get() * x + p[k])

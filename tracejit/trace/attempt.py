@@ -43,6 +43,7 @@ from tracejit.trace.lists.rows import Rows
 from tracejit.trace.python import list_making, ufunc_calls  # noqa: F401
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.python.recursions import need_stack
+from tracejit.trace.regions.choosing import in_one_dtype
 from tracejit.trace.regions.draws import refuse_draws_drawn_again
 from tracejit.trace.regions.raising import BranchRaised
 from tracejit.trace.state.captured import Captures
@@ -179,7 +180,7 @@ class CaptureAttempt:
         """Return the leaves of the function's result, and their structure."""
         trace = self.trace
         try:
-            result = the_one(call_function(fn, args, kwargs),
+            result = the_one(in_one_dtype(call_function(fn, args, kwargs)),
                              "is returned: what is returned must be of one kind",
                              line_of_error(Refusal(), self.fn))
             leaves, structure = flatten(_spread(result) if self.writes_back else result)

@@ -32,6 +32,7 @@ from tracejit.trace.ground.context import current
 from tracejit.trace.ground.restarts import Unroll
 from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.upward import above
+from tracejit.trace.values.mixed import can_join
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["MANY_OPTIONS", "Tags", "can_be_chosen", "described", "first_choice", "has_alike",
@@ -266,8 +267,14 @@ def _are_alike(o: object, x: object, same_leaf: Callable[[object, object], bool]
 
 
 def same_rank(o: object, x: object) -> bool:
-    """Return whether two things are numbers, or arrays of as many axes."""
-    return is_number(o) and is_number(x) and rank_of(o) == rank_of(x)
+    """Return whether two things are numbers, or arrays of as many axes, that one can stand for."""
+    return is_number(o) and is_number(x) and rank_of(o) == rank_of(x) and can_join(o, x) and (
+        is_array(o) == is_array(x))
+
+
+def is_array(x: object) -> bool:
+    """Return whether something is an array, and no number."""
+    return isinstance(x, np.ndarray) or (isinstance(x, Tracer) and x.is_array)
 
 
 def rank_of(x: object) -> int:

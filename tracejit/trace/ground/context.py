@@ -383,6 +383,8 @@ class Trace:
     """Refusals that a library's code may have caught, each with the number of calls open."""
     chooses: bool = False
     """Whether there is a choice (`choices.py`) anywhere."""
+    mixes: bool = False
+    """Whether there is a number of several kinds (`mixed.py`) anywhere, which paths leave."""
     meanings: dict[Value, list[tuple[Any, ...]]] = field(default_factory=dict)
     """By traced truth, its consequences for the tags of choices."""
     tags: dict[Value, frozenset[int]] = field(default_factory=dict)

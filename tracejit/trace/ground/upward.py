@@ -44,6 +44,7 @@ class Above:
     require: Callable[..., None]
     require_ours: Callable[..., None]
     refuse_choice: Callable[..., Any]
+    for_each_kind: Callable[..., Any]
     close_opened: Callable[..., Any]
     catches: Callable[..., bool]
     diverted: Callable[..., bool]

@@ -36,6 +36,13 @@ from tracejit.trace.python.attributes import (
 )
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.python.caught import may_raise, rest_on_sizes
+from tracejit.trace.python.each_kind import (
+    attribute_of_each,
+    first_merged,
+    tells_elements,
+    tells_items,
+    with_kind,
+)
 from tracejit.trace.python.from_generators import some
 from tracejit.trace.python.instances import by_data, made_list
 from tracejit.trace.python.items import delete_item, get_item, set_item
@@ -46,7 +53,12 @@ from tracejit.trace.python.objects import refuse_augmented
 from tracejit.trace.python.operations import binary, inplace, unary
 from tracejit.trace.python.pooled import DataList
 from tracejit.trace.regions.attempts import is_raisable
-from tracejit.trace.regions.choosing import refuse_new_axes, whole_number, with_plain
+from tracejit.trace.regions.choosing import (
+    for_each_kind,
+    refuse_new_axes,
+    whole_number,
+    with_plain,
+)
 from tracejit.trace.regions.draws import drawing_nothing
 from tracejit.trace.regions.raising import BranchRaised, text_of
 from tracejit.trace.state.changes import known_container, note_made
@@ -64,6 +76,7 @@ from tracejit.trace.values.equations import (
     same_dim,
 )
 from tracejit.trace.values.known_numbers import FIELD
+from tracejit.trace.values.mixed import Merged
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.symbolic_ints import python_dims
 from tracejit.trace.values.text import formatted, write, written
@@ -153,6 +166,8 @@ class Hooks(RecursionHooks, TryHooks):
             return with_plain(owner, lambda x: self.getattr(x, name))
         if not isinstance(owner, TracedOperand):
             return narrowed(read_attribute(owner, name))
+        if isinstance(owner, Merged):
+            return attribute_of_each(owner, name)
         return attribute_of_traced(owner, name)
 
     def setattr(self, content: object, owner: object, name: str) -> None:
@@ -170,6 +185,9 @@ class Hooks(RecursionHooks, TryHooks):
         if (found := first_choice(key)) is not None:
             refuse_new_axes(container, found)
             return with_plain(found, lambda x: self.getitem(container, replaced(key, found, x)))
+        if current().mixes and (merged := first_merged(key)) is not None and tells_items(merged):
+            return for_each_kind(merged, lambda x: self.getitem(container, with_kind(
+                key, merged, x)))
         return narrowed(get_item(container, key))
 
     def setitem(self, content: object, container: object, key: object) -> None:
@@ -181,6 +199,12 @@ class Hooks(RecursionHooks, TryHooks):
             with_plain(found, lambda x: self.setitem(content, container, replaced(key, found, x)))
         elif isinstance(container, Tracer) and isinstance(content, Choice):
             with_plain(content, lambda x: self.setitem(x, container, key))
+        elif isinstance(container, Tracer) and isinstance(content, Merged) and (
+                tells_elements(content, container.dtype)):
+            for_each_kind(content, lambda x: self.setitem(x, container, key))
+        elif current().mixes and (merged := first_merged(key)) is not None and tells_items(merged):
+            for_each_kind(merged, lambda x: self.setitem(content, container, with_kind(
+                key, merged, x)))
         else:
             set_item(container, key, narrowed(content))
 

@@ -124,7 +124,7 @@ def make_range(*args: Any) -> Any:
 def as_index(x: object) -> Any:
     """Return what stands for an int as one, as `x.__index__()` does."""
     if isinstance(x, Merged):
-        x.tell_apart()
+        x = x.as_int()
     if not isinstance(x, TracedOperand):
         read_indices([x])
         return operator.index(cast("SupportsIndex", x))

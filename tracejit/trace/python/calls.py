@@ -48,7 +48,7 @@ from tracejit.trace.python.calls_with_containers import (
     with_items,
 )
 from tracejit.trace.python.caught import require_silence
-from tracejit.trace.python.each_kind import require_one_type
+from tracejit.trace.python.each_kind import call_of_each_kind
 from tracejit.trace.python.impure import refused_as_impure
 from tracejit.trace.python.instances import (
     call_object,
@@ -179,6 +179,13 @@ def _reads_names(fn: Callable[..., object]) -> Refusal:
                   "Write the expression out, or give it a dict of the names that it needs")
 
 
+def _answered_first(fn: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
+    """Return the result of a call on a number of several kinds, or of a weak reference."""
+    if type(fn) is weakref.ref and not current().captured.is_from_outside(fn):
+        return _referent(fn)
+    return call_of_each_kind(fn, args, kwargs)
+
+
 def _answered(fn: Callable[..., object], args: Args, kwargs: Kwargs,
               known: bool) -> tuple[Args, Any]:
     """Return the arguments, and the result where another mechanism carries out the call.
@@ -189,8 +196,8 @@ def _answered(fn: Callable[..., object], args: Args, kwargs: Kwargs,
     known -- whether the function may be looked up in tables
     """
     captured = current().captured
-    if type(fn) is weakref.ref and not captured.is_from_outside(fn):
-        return args, _referent(fn)
+    if (found := _answered_first(fn, args, kwargs)) is not NotImplemented:
+        return args, found
     if known and fn in AS_WRITTEN and len(args) == AS_WRITTEN[fn][0] and not kwargs:
         return args, AS_WRITTEN[fn][1](*args)
     if isinstance(fn, functools.partial) or (known and (
@@ -243,7 +250,6 @@ def _call_numpy(fn: Callable[..., object], capture: Callable[..., object] | None
     if traced:
         args = tuple([list(x) if isinstance(x, LIKE_LISTS) else x for x in args])
     if capture is not None and (traced or makes_traced(fn, capture)):
-        require_one_type(naming(capture), fn, args, kwargs)
         result = naming(capture)(*args, **kwargs)
         if fn in _ARRAYS and type(result) is Tracer and not result.steps and not result.ndim:
             result.cell.is_array = True  # an array of no axes, which `+=` writes to

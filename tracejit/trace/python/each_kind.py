@@ -1,93 +1,178 @@
-"""NumPy's functions of numbers that are of several kinds: refused where their results tell."""
+"""Functions and attributes of numbers that are of several kinds: in a branch for each kind.
+
+Where nothing tells the kinds apart, the function is captured once, of the number in which all kinds
+are stored.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from tracejit.ir.optable import find_op
 from tracejit.trace.ground.context import current
-from tracejit.trace.values.mixed import Merged, keys_of, one_of_kind
-from tracejit.trace.values.python_numbers import require_ours
+from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.python.attributes import attribute_of_traced
+from tracejit.trace.python.calls_with_choices import hands_on
+from tracejit.trace.regions.choosing import for_each_kind
+from tracejit.trace.regions.raising import BranchRaised, is_pythons
+from tracejit.trace.values.mixed import (
+    Kinds,
+    Merged,
+    all_kinds_of,
+    in_order,
+    merged,
+    one_of_kind,
+    settled,
+    unbounded,
+    united,
+)
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["require_one_type"]
+__all__ = ["MethodOfEach", "attribute_of_each", "call_of_each_kind", "first_merged",
+           "tells_elements", "tells_items", "with_kind"]
 
-_WRITING = {np.copyto, np.place, np.put, np.fill_diagonal, np.put_along_axis}
-"""The functions that return None."""
+KNOWN: tuple[Any, ...] = (isinstance, bool, max, min, sum, list, tuple, len, zip, enumerate,
+                          reversed, iter, range, any, all, print, id)
+"""The functions that are told of kinds, or hand numbers on."""
 
-
-class _Tried(Exception):
-    """Internal: a trial is over, and its equations are dropped."""
-
-
-def require_one_type(capture: Callable[..., Any], fn: Any, args: tuple[Any, ...],
-                     kwargs: dict[str, Any]) -> None:
-    """See to it that numbers are of the kind that they join to, where a function's results tell.
-
-    The function is tried with all of the first kinds, and with all of the others; the trials leave
-    nothing behind. Results of ints beside floats are floats. Where other types differ, and the run
-    knows of which kind a number is, it raises an error.
-    """
-    several = {id(x): x for x in _numbers((args, tuple(kwargs.values())))}
-    if not several or fn in _WRITING:
-        return
-    orders = [sorted(keys_of(x.kinds), key=str) for x in several.values()]
-    turns = max(map(len, orders))
-    types = {_types_of(capture, *_with((args, kwargs), several, dict(zip(
-        several, (keys[turn % len(keys)] for keys in orders), strict=True))))
-        for turn in range(turns)}
-    if len(types) == 1:
-        return
-    for x in several.values():
-        key = (x.dtype, x.weak)
-        if key not in keys_of(x.kinds):
-            x.tell_apart()
-        require_ours(x.is_of(key), TypeError, f"a number is of another type than {_name(key)} "
-                     "here, which decides on the type of a result: give it one type on all paths")
+_WRITING = (np.copyto, np.place, np.put, np.fill_diagonal, np.put_along_axis)
+"""The functions of NumPy that return None: arrays convert numbers of all kinds alike."""
 
 
-def _numbers(x: Any) -> Iterator[Merged]:
+def first_merged(x: object) -> Merged | None:
+    """Return the first number of several kinds in an argument, or in lists and tuples there."""
     if isinstance(x, Merged):
-        yield x
-    elif isinstance(x, (list, tuple)):
-        for item in x:
-            yield from _numbers(item)
+        return x
+    if isinstance(x, (list, tuple)):
+        return next((found for y in x if (found := first_merged(y)) is not None), None)
+    return None
 
 
-def _with(x: Any, several: dict[int, Merged], chosen: dict[int, Any]) -> Any:
-    """Return arguments with a number of its chosen kind in place of each number of several."""
-    if isinstance(x, Merged):
-        return one_of_kind(several[id(x)], chosen[id(x)])
-    if type(x) in (list, tuple):
-        return type(x)(_with(item, several, chosen) for item in x)
-    if type(x) is dict:
-        return {name: _with(item, several, chosen) for name, item in x.items()}
+def with_kind(x: Any, number: Merged, plain: object) -> Any:
+    """Return an argument or an index in which a number is of one kind."""
+    if x is number:
+        return plain
+    if type(x) in (list, tuple) and first_merged(x) is not None:
+        return type(x)(with_kind(y, number, plain) for y in x)
     return x
 
 
-def _types_of(capture: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    found: Any = None
-    with suppress(_Tried), current().builder.undone_if_raised():
+def tells_items(x: Merged) -> bool:
+    """Return whether an index tells the kinds of a number apart: not where all are ints."""
+    return x.number.dtype != np.int64
+
+
+def tells_elements(x: Merged, dtype: np.dtype) -> bool:
+    """Return whether an array that is written to tells the kinds of a number apart."""
+    return dtype.kind in "iu" or (x.number.dtype.kind == "c" and dtype.kind == "f")
+
+
+def knows_kinds(fn: object, x: Merged) -> bool:
+    """Return whether a function does with a number of several kinds what Python does."""
+    return any(fn is f for f in KNOWN) and not (
+        x.number.dtype.kind == "c" and (fn is max or fn is min))
+
+
+def call_of_each_kind(fn: Callable[..., object], args: tuple[object, ...],
+                      kwargs: dict[str, object]) -> Any:
+    """Call a function with a number in its arguments that is of several kinds.
+
+    The result is `NotImplemented` where there is none, or the function hands it on.
+    """
+    if isinstance(fn, MethodOfEach):
+        return fn.call(args, kwargs)
+    found = first_merged([*args, *kwargs.values()]) if current().mixes else None
+    if found is None or hands_on(fn) or knows_kinds(fn, found):
+        return NotImplemented
+
+    def call(plain: object) -> Any:
+        return ABOVE.call_function(
+            fn, tuple([with_kind(x, found, plain) for x in args]),
+            {name: with_kind(x, found, plain) for name, x in kwargs.items()})
+
+    if any(fn is f for f in _WRITING):
+        return call(settled(found))
+    return of_each_kind(found, call)
+
+
+def attribute_of_each(owner: Merged, name: str) -> Any:
+    """Return an attribute of a number that is of several kinds; methods are called for each."""
+    samples = [k.dtype.type(0).item() if k.weak else k.dtype.type(0) for k in owner.kinds]
+    if any(callable(getattr(x, name, None)) for x in samples):
+        return MethodOfEach(owner, name)
+    return of_each_kind(owner, lambda x: _attribute(x, name))
+
+
+class MethodOfEach:
+    """A bound method of a number that is of several kinds."""
+
+    def __init__(self, owner: Merged, name: str) -> None:
+        self.owner, self.name = owner, name
+
+    def call(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+        """Call the method of the kind that the number is of."""
+        return of_each_kind(self.owner, lambda y: ABOVE.call_function(
+            _attribute(y, self.name), args, kwargs))
+
+
+def _attribute(x: object, name: str) -> Any:
+    return attribute_of_each(x, name) if isinstance(x, Merged) else attribute_of_traced(x, name)
+
+
+def of_each_kind(found: Merged, fn: Callable[[object], object]) -> Any:
+    """Return a function's result, once where all kinds have it alike, else in a branch for each."""
+    results = [_signature(fn, one_of_kind(found, kind[:2])) for kind in in_order(found.kinds)]
+    if None not in results and len(set(results)) == 1:
+        of_one = not results[0][1] and isinstance(results[0][0], (type, np.dtype, int, float, str))
+        return fn(one_of_kind(found, in_order(found.kinds)[0][:2]) if of_one else settled(found))
+    if found.flag is None and None not in results and all(map(_is_scalar, results)) and len(
+            {_loosely(types) for types, _ in results}) == 1:  # a float can stand for an int
+        kinds = united(*(types for types, _ in results))
+        return merged(fn(settled(found)), kinds)
+    return for_each_kind(found, fn)
+
+
+def _is_scalar(result: tuple[object, object]) -> bool:
+    return isinstance(result[0], frozenset)
+
+
+def _signature(fn: Callable[[object], object], x: object) -> Any:
+    """Return the type of a result, and the operations that compute it; None where it acts."""
+    with current().region("probe") as (frame, scope):
         try:
-            found = _type(capture(*args, **kwargs))
-        except (TypeError, ValueError, ArithmeticError) as error:
-            found = str(error)
-        raise _Tried
-    return found
+            found = _type(fn(x))
+        except Exception as e:
+            if not is_pythons(e) and not isinstance(e, BranchRaised):
+                raise
+            return None
+        if frame.written or frame.contents:
+            return None
+        conversions = (find_op("cast"), find_op("full"))
+        return found, tuple([_operation(e) for e in scope.eqns if e.op not in conversions])
 
 
-def _name(key: Any) -> str:
-    dtype, weak = key
-    return type(dtype.type(0).item()).__name__ if weak else str(dtype)
+def _operation(e: Any) -> Any:
+    return (e.op.name, tuple([_dtype(x) for x in e.inputs]), tuple([_dtype(v) for v in e.outputs]))
+
+
+def _dtype(x: Any) -> Any:
+    return getattr(x, "dtype", None) if not hasattr(x, "aval") else getattr(x.aval, "dtype", None)
 
 
 def _type(x: Any) -> Any:
-    if isinstance(x, Tracer):
-        return x.dtype if x.dtype.kind in "fc" else np.dtype(np.float64), x.ndim
-    if isinstance(x, SymInt):
-        return np.dtype(np.float64), 0
-    return tuple(map(_type, x)) if isinstance(x, (list, tuple)) else type(x)
+    if isinstance(x, (Tracer, SymInt)):
+        if isinstance(x, SymInt) or not (x.is_array or x.ndim):
+            return unbounded(all_kinds_of(x))
+        return x.dtype, x.ndim, x.is_array
+    if isinstance(x, (list, tuple)):
+        return tuple(map(_type, x))
+    return x if isinstance(x, (type, np.dtype, bool, int, float, str)) else type(x)
+
+
+def _loosely(kinds: Kinds) -> np.dtype:
+    """Return the dtype of a result in which ints are floats, and Python's numbers NumPy's."""
+    return np.result_type(*(np.float64 if k.dtype.kind in "biu" else k.dtype for k in kinds))

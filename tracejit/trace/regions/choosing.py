@@ -12,15 +12,33 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import RAISABLE, TracejitError
-from tracejit.trace.containers.choices import is_one_of, learn, narrowed, possible, the_one
-from tracejit.trace.containers.places import Choice, HiddenPlace, MaybeUnset, present
+from tracejit.trace.containers.choices import (
+    is_one_of,
+    learn,
+    narrowed,
+    possible,
+    rank_of,
+    the_one,
+)
+from tracejit.trace.containers.places import (
+    Choice,
+    HiddenPlace,
+    MaybeUnset,
+    children,
+    is_number,
+    present,
+    rebuild,
+)
 from tracejit.trace.ground.context import current
+from tracejit.trace.ground.upward import above
 from tracejit.trace.regions.branches import trace_if
 from tracejit.trace.regions.raising import BranchRaised, is_pythons, require_in_run
-from tracejit.trace.values.tracer import Tracer
+from tracejit.trace.values.equations import cast, dtype_of, is_weak
+from tracejit.trace.values.mixed import Merged, keys_of, one_of_kind
+from tracejit.trace.values.tracer import Tracer, scalar_of
 
-__all__ = ["content_or", "for_each", "refuse_new_axes", "told_from_none", "told_of",
-           "whole_number", "with_plain"]
+__all__ = ["content_or", "for_each", "for_each_kind", "in_one_dtype", "refuse_new_axes",
+           "told_from_none", "told_of", "whole_number", "with_plain"]
 
 OURS = "Choice"
 
@@ -43,6 +61,31 @@ def for_each(choice: Choice, fn: Callable[[object], object]) -> Any:
         result.set(for_each_left(choice, fn))
 
     trace_if(is_one_of(choice, [first]), [take_first, take_other], [result])
+    return present(narrowed(result.get()))
+
+
+@above
+def for_each_kind(x: Merged, fn: Callable[[object], object]) -> Any:
+    """Return a function's result for a number as one of the kind that it turns out to be."""
+    flag = x.flag
+    if flag is None:
+        x.tell_apart()
+    holds = flag.holds()
+    others = frozenset(k for k in x.kinds if k[:2] != flag.key)
+
+    def of_the_flag() -> Any:
+        return fn(one_of_kind(x, flag.key))
+
+    def of_the_others() -> Any:
+        if len(keys_of(others)) > 1:
+            return fn(Merged(x.number, others, x.tell_apart, None))
+        return fn(one_of_kind(x, next(iter(keys_of(others)))))
+
+    if isinstance(holds, (bool, np.bool_)):
+        return of_the_flag() if holds else of_the_others()
+    result = HiddenPlace()
+    trace_if(holds, [lambda: result.set(_attempt(lambda _: of_the_flag(), None)),
+                     lambda: result.set(_attempt(lambda _: of_the_others(), None))], [result])
     return present(narrowed(result.get()))
 
 
@@ -82,6 +125,29 @@ def whole_number(x: object) -> Any:
     if isinstance(x, Choice) and all(isinstance(x.options[k], int) for k in possible(x)):
         return for_each(x, int)  # type: ignore[arg-type]
     return x
+
+
+def in_one_dtype(x: object) -> Any:
+    """Return a result in which choices of numbers, or of arrays of as many axes, are of one dtype.
+
+    A program returns one type for each part of its result: the one to which all of them promote.
+    """
+    x = narrowed(x)
+    if type(x) in (list, tuple, dict) and any(
+            isinstance(y, Choice) or type(y) in (list, tuple, dict) for y in children(x) or ()):
+        return rebuild(x, [in_one_dtype(y) for y in children(x) or ()])
+    if not isinstance(x, Choice):
+        return x
+    options = [x.options[k] for k in possible(x)]
+    if not all(is_number(o) and rank_of(o) == rank_of(options[0]) for o in options):
+        return x
+    dtype, weak = np.result_type(*map(dtype_of, options)), all(map(is_weak, options))
+
+    def as_one(y: object) -> Any:
+        found = cast(y, dtype)
+        return scalar_of(found.value, weak=weak) if weak else found
+
+    return for_each(x, as_one)
 
 
 def refuse_new_axes(container: object, key: Choice) -> None:

@@ -77,6 +77,8 @@ from tracejit.trace.values.mixed import (
     Flag,
     Kinds,
     all_kinds_of,
+    can_join,
+    joint,
     keys_of,
     merged,
     settled,
@@ -297,8 +299,17 @@ def is_guessed(g: object, x: object) -> bool:
         return are_equal_constants(x, g.content) or _are_one_function(g.content, x) or (
             isinstance(x, Fixed) and are_equal_constants(x.content, g.content))
     if isinstance(x, Number):
-        return isinstance(g, Number) and len(g.aval.shape) == len(x.aval.shape)
-    return isinstance(g, Number) and is_number(x) and len(g.aval.shape) == rank_of(x)
+        return isinstance(g, Number) and len(g.aval.shape) == len(x.aval.shape) and can_join(
+            _like(g), _like(x))
+    return isinstance(g, Number) and is_number(x) and len(g.aval.shape) == rank_of(x) and can_join(
+        _like(g), x)
+
+
+def _like(g: Number) -> Any:
+    """Return a number or array of the kind of a guess."""
+    if g.is_array or g.aval.shape:
+        return np.zeros((), g.aval.dtype)
+    return g.aval.dtype.type(0).item() if g.weak else g.aval.dtype.type(0)
 
 
 def _are_one_function(f: object, g: object) -> bool:
@@ -489,8 +500,10 @@ def _better_leaf(g: Any, x: Any, name: str) -> Any:
         if isinstance(x, Tracer) and isinstance(g.content, Tracer):
             if x.cell is g.content.cell and x.steps == g.content.steps:
                 return g
+            if not can_join(x, g.content):
+                return _better_choice(_number_guess(g.content), x, name)
             return _joined(_number_guess(g.content), x, name)
-        if is_number(x) and is_number(g.content):
+        if is_number(x) and is_number(g.content) and is_guessed(g, x):
             return _joined(_number_guess(g.content), x, name)
         if are_equal_constants(x, g.content) or _are_one_function(g.content, x):
             return g
@@ -502,7 +515,8 @@ def _better_leaf(g: Any, x: Any, name: str) -> Any:
             refusal = refuse(f"{name!r} is None before an iteration and {described(x)} after it",
                              "Give it what it will be before the loop")
             raise Widens(str(refusal), f"{name!r} is None before it") from None
-    return _joined(g, x, name) if is_number(x) else _better_choice(g, x, name)
+    joins = is_number(x) and can_join(_like(g), x)
+    return _joined(g, x, name) if joins else _better_choice(g, x, name)
 
 
 def _joined(g: Number, x: Any, name: str) -> Number:
@@ -523,8 +537,10 @@ def _joined(g: Number, x: Any, name: str) -> Number:
     is_array = g.is_array or found
     may_be_number = g.may_be_number or g.is_array != found or (
         found and x.cell.may_be_number)
-    better = Number(Aval(dtype, g.aval.shape), weak, is_array, g.starts, _widened(g.ends, kinds),
-                    may_be_number)
+    ends = _widened(g.ends, kinds)
+    if not is_array and len(keys_of(g.starts | ends)) > 1:
+        dtype, weak = joint(united(g.starts, ends))
+    better = Number(Aval(dtype, g.aval.shape), weak, is_array, g.starts, ends, may_be_number)
     return g if _as_carried(better) == _as_carried(g) else better
 
 

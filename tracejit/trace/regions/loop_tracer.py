@@ -22,7 +22,14 @@ from tracejit.ir.types import scalar
 from tracejit.trace.containers.choices import narrowed
 from tracejit.trace.containers.container_aliases import containers, with_joined
 from tracejit.trace.containers.heap import has_iterators
-from tracejit.trace.containers.places import UNSET, MaybeUnset, NamePlace, holder_of, map_content
+from tracejit.trace.containers.places import (
+    UNSET,
+    Choice,
+    MaybeUnset,
+    NamePlace,
+    holder_of,
+    map_content,
+)
 from tracejit.trace.containers.references import note_stand_in
 from tracejit.trace.containers.runs import Stored, Views, place_in_code
 from tracejit.trace.ground.context import Cell, Frame, Place, current, refuse
@@ -403,6 +410,20 @@ class LoopTracer:
                 c.guess, changed = better, True
         return changed
 
+    def _require_one_dtype(self, before: object, guess: object, name: str) -> None:
+        """Carry out the first iteration before the loop if it makes floats of ints in an array.
+
+        Where it may be none, or has a `break`, the name holds a choice of the two arrays.
+        """
+        if isinstance(before, Number) and before.aval.shape and isinstance(guess, Choice) and (
+                self.condition is None and self.lo == 0 and not self.reverse) and all(
+                isinstance(g, Number) and len(g.aval.shape) == len(before.aval.shape)
+                for g in guess.options) and current().decide(
+                self.lo - self.hi, "<", "whether a loop runs decides of which dtype an array is"):
+            refusal = refuse(f"{name!r} has dtype {before.aval.dtype} before an iteration and "
+                             "another one after it", "Give it one dtype before the loop")
+            raise Widens(str(refusal), f"{name!r} has dtype {before.aval.dtype} before it")
+
     def _better(self, c: Carried) -> Any:
         name = getattr(c.place, "name", "this")
         try:
@@ -410,13 +431,17 @@ class LoopTracer:
                 return self._resized(c) or c.guess
             if not isinstance(c.guess, ListGuess):
                 self.left[c] = narrowed(c.place.get())
-                return better_guess(c.guess, c.place, name)
+                before, guess = c.guess, better_guess(c.guess, c.place, name)
+                self._require_one_dtype(before, guess, name)
+                return guess
         except (Unroll, Refusal) as e:
             found = list_guess(c.place, c.start, c.guess, self.by_data)
             if found is None:
                 resized = None if isinstance(e, Widens) or self.growing else self._resized(c)
                 if resized is not None:
                     return resized
+                if isinstance(e, Widens):
+                    raise
                 if isinstance(c.guess, MaybeUnset) and type(e) is Refusal:
                     raise Widens(str(e), f"{name!r} is not set before it") from None
                 raise

@@ -70,6 +70,7 @@ from tracejit.trace.values.mixed import (
     Kinds,
     Mixed,
     all_kinds_of,
+    joint,
     keys_of,
     merged,
     settled,
@@ -378,7 +379,7 @@ class Merger:
         x, y = lift(x), lift(y)
         kinds, flag = self._kinds(x, y)
         x, y = settled(x), settled(y)
-        dtype, weak = join_leaf(x, y)
+        dtype, weak = joint(kinds) if kinds else join_leaf(x, y)
         shapes = [self._shape(0, x), self._shape(1, y)]
         if not _are_equal(*shapes):
             return self._phi(x, y, dtype, shapes)

@@ -203,8 +203,9 @@ def to_dim(n: Any) -> Dim:
     if isinstance(n, SymInt):
         return current().canonical(n.dim)
     if isinstance(n, Merged):
-        n.tell_apart()
+        n = n.as_int()
     if isinstance(n, Tracer):
+        n = cast(n, np.int64) if n.weak and n.dtype.kind == "b" else n
         if n.dtype.kind not in "iu" or n.dims:
             raise TypeError(f"a {describe(n)} cannot be used as an integer")
         value = atom_of(n, np.dtype(np.int64))

@@ -357,7 +357,7 @@ def point_index(i: Any, size: Dim, axis: int) -> Dim:
     """Return an integer index as a dim in [0, size), checked at run time where not proved."""
     trace = current()
     if isinstance(i, Merged):
-        i.tell_apart()
+        i = i.as_int()
     if isinstance(i, Tracer) and i.dtype.kind not in "iu":
         raise IndexError(_VALID_INDICES)
     try:

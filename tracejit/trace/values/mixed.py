@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import loop_dtypes
 from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.upward import ABOVE
@@ -23,8 +23,9 @@ from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer, scalar_of, tracer_of
 
 __all__ = ["UNBOUNDED", "Flag", "Kind", "Kinds", "Merged", "Mixed", "all_kinds_of", "are_ints",
-           "as_index", "combined", "is_mixed", "keys_of", "kinds_of", "merged", "number_of",
-           "of_one_kind", "one_of_kind", "returned", "settled", "storage", "unbounded", "united"]
+           "as_index", "can_join", "combined", "is_mixed", "joint", "keys_of", "kinds_of",
+           "merged", "number_of", "of_one_kind", "one_of_kind", "returned", "settled", "storage",
+           "unbounded", "united"]
 
 UNBOUNDED = -1
 
@@ -108,6 +109,23 @@ def kinds_of(x: object) -> Kinds:
     bound = abs(x) if isinstance(x, int) or (isinstance(x, float) and abs(x) <= _EXACT) else (
         UNBOUNDED)
     return frozenset({Kind(np.dtype(type(x)), True, bound)})
+
+
+def can_join(x: object, y: object) -> bool:
+    """Return whether one number or array can hold what two may be, and no operation is another.
+
+    Python's numbers and NumPy's of 64 bits join, floats of 32 bits and truth values among
+    themselves: a `Merged` number knows of which kind it is. Arrays have to be of one dtype, and so
+    have numbers of other dtypes, which have limits of their own.
+    """
+    dtypes = [number_of(v).dtype if isinstance(v, (Tracer, SymInt, np.generic, np.ndarray)) else
+              np.dtype(type(v)) for v in (x, y)]
+    if dtypes[0] == dtypes[1]:
+        return True
+    if any(isinstance(v, np.ndarray) or (isinstance(v, Tracer) and (
+            v.is_array or v.cell.value.aval.ndim)) for v in (x, y)):
+        return False
+    return all(t.kind in "fc" or t == np.int64 for t in dtypes)
 
 
 def is_mixed(kinds: Kinds) -> bool:
@@ -198,6 +216,12 @@ class Merged(Mixed):
         """Return the dtype that all kinds join to."""
         return self.number.dtype
 
+    def as_int(self) -> Tracer:
+        """Return it as the number of an item, or a size; refuse it where it may be no int."""
+        if self.number.dtype != np.int64:
+            self.tell_apart()
+        return self.number
+
     def is_of(self, key: tuple[np.dtype, bool]) -> Any:
         """Return whether it is of a kind, which the run may tell; refuse where nobody knows."""
         if self.flag is None:
@@ -218,11 +242,33 @@ def all_kinds_of(x: Any) -> Kinds:
     return x.kinds if isinstance(x, Mixed) else kinds_of(x)
 
 
+def joint(kinds: Kinds) -> tuple[np.dtype, bool]:
+    """Return the dtype that holds all numbers of some kinds, and whether all are Python's."""
+    strong = [k.dtype for k in kinds if not k.weak]
+    fits = np.result_type(*strong) if strong else None
+    own = [k.dtype for k in kinds if k.weak and not _fits(k, fits)]
+    return np.result_type(*strong, *own), not strong
+
+
+def _fits(kind: Kind, dtype: np.dtype | None) -> bool:
+    """Return whether a dtype of NumPy's numbers holds a Python number of a kind, bit by bit."""
+    if dtype is None or kind.dtype.kind == "c":
+        return False
+    if dtype in (np.float32, np.complex64):
+        return kind.bound == 0 or (kind.dtype.kind == "i" and 0 <= kind.bound <= 2 ** 24)
+    if dtype.kind in "biu":
+        return kind.dtype == dtype
+    return True
+
+
 def merged(number: Any, kinds: Kinds, flag: Flag | None = None) -> Any:
     """Return a number that is of one of some kinds, depending on data or on a loop's turn."""
-    if len(keys_of(kinds)) == 1 or number.dtype.kind not in "fc" or number.dims:
+    if len(keys_of(kinds)) == 1 or (isinstance(number, Tracer) and number.dims):
         return number
-    if any(k.bound > _EXACT and int(float(k.bound)) != k.bound for k in kinds):
+    number = number if isinstance(number, Tracer) else ABOVE.cast(number, joint(kinds)[0])
+    current().mixes = True
+    if number.dtype.kind in "fc" and any(
+            k.bound > _EXACT and int(float(k.bound)) != k.bound for k in kinds):
         raise refuse("a large int that no float is, on one path, beside a float on another",
                      "Write it as a float on all paths")
     where, names = describe_line(find_site()), " or ".join(sorted(map(_name_of_kind, kinds)))
@@ -277,6 +323,8 @@ _SIGNED = {np.negative, np.multiply, np.floor_divide, np.remainder}
 """The operators that give -0.0 of some floats that are ints, and of the ints 0."""
 _OF_BITS = {np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift,
             np.right_shift}
+_OF_SIZE = {np.power, np.left_shift, np.right_shift}
+"""The operators of which Python's ints have no limits, or errors of their own."""
 _OF_FUNCTIONS: dict[str, Any] = {"i": int, "f": float, "c": complex}
 _OF_OPERATORS = {"b": int, **_OF_FUNCTIONS}
 """The types as which Python's numbers promote: bools are ints to operators, but not to ufuncs."""
@@ -298,17 +346,14 @@ def combined(apply: Callable[..., Any], ufunc: np.ufunc, operands: tuple[Any, ..
     for combination in itertools.product(*(in_order(all_kinds_of(x)) for x in operands)):
         table[combination] = _result(ufunc, combination, operands, is_operator, of_paths)
     found = [entry for entry in table.values() if entry is not None]
-    if len(found) < len(table):
-        mixed[0].tell_apart()
-    if len({dtypes for dtypes, _ in found}) > 1:
-        if of_paths and all(x.dtype in (np.float32, np.complex64) for x in mixed):
-            return apply(ufunc, *map(settled, operands))  # which numbers of Python join
-        mixed[0].tell_apart()
+    if len(found) < len(table) or len({dtypes for dtypes, _ in found}) > 1:
+        return _for_each_kind(apply, ufunc, operands, mixed[0])
     kinds = united(kind for _, kind in found)
     if len(keys_of(kinds)) > 1 and (has_axes or not (
             ufunc in _COMPARISONS or of_paths or storage(kinds, ints=True) is not None)):
-        mixed[0].tell_apart()
-    weak = is_operator and all(k.weak for k in united(*map(all_kinds_of, operands)))
+        return _for_each_kind(apply, ufunc, operands, mixed[0])
+    weak = is_operator and (all(k.weak for k in united(*map(all_kinds_of, operands))) or (
+        of_paths and _holds_ints(operands) and any(k.weak for k in kinds)))  # it may be too large
     result = apply(ufunc, *(_representative(x, weak, t) for x, t in zip(
         operands, found[0][0], strict=False)))
     if len(keys_of(kinds)) == 1:
@@ -319,6 +364,20 @@ def combined(apply: Callable[..., Any], ufunc: np.ufunc, operands: tuple[Any, ..
         flag = _flag_of_result(operands, table)
         return merged(_without_sign(ufunc, result, kinds, flag), kinds, flag)
     return Mixed(result, kinds, mixed[0].tell_apart)
+
+
+def _for_each_kind(apply: Callable[..., object], ufunc: np.ufunc, operands: Sequence[object],
+                   mixed: Mixed) -> Any:
+    """Return the result of an operator in a branch for each kind of an operand; else refuse."""
+    if not isinstance(mixed, Merged) or mixed.flag is None:
+        mixed.tell_apart()
+    return ABOVE.for_each_kind(mixed, lambda y: apply(ufunc, *(
+        y if x is mixed else x for x in operands)))
+
+
+def _holds_ints(operands: Sequence[object]) -> bool:
+    """Return whether all operands that paths leave of several kinds are ints, or truth values."""
+    return all(x.dtype.kind in "bi" for x in operands if isinstance(x, Merged))
 
 
 def _require_divisors(ufunc: np.ufunc, operands: tuple[object, ...], mixed: Mixed,
@@ -368,11 +427,13 @@ def _require_divisor(operands: tuple[Any, ...], message: str = "division by zero
         return
     free: Any = operands[1] != 0 if not isinstance(operands[1], Mixed) else (
         Tracer(operands[1].cell) != 0)
+    if any(k != {True} and x.flag is None for x, k in zip(operands, weak, strict=True)):
+        ABOVE.require_ours(free, ZeroDivisionError, f"{message}, of which data decides whether "
+                           "it is Python's: give the number one type on all paths")
+        return
     for x, kinds in zip(operands, weak, strict=True):
         if kinds == {True}:
             continue
-        if x.flag is None:
-            return
         for key in dict.fromkeys(k[:2] for k in in_order(x.kinds)):
             if not key[1]:
                 free = np.logical_or(free, x.is_of(key))
@@ -411,6 +472,8 @@ def _result(ufunc: Any, kinds: tuple[Kind, ...], operands: tuple[Any, ...],
     if ufunc is np.power and not _is_safe_power(kinds, operands, of_paths):
         return None
     python = _OF_OPERATORS if is_operator else _OF_FUNCTIONS
+    if ufunc in (np.bitwise_and, np.bitwise_or, np.bitwise_xor) and is_operator:
+        python = _OF_FUNCTIONS  # True & False is a bool in Python
     keys = tuple(python.get(k.dtype.kind, k.dtype) if k.weak else k.dtype for k in kinds)
     if ufunc is np.power and keys == (int, int) and _is_negative(operands[1]):
         keys = (float, float)
@@ -418,6 +481,13 @@ def _result(ufunc: Any, kinds: tuple[Kind, ...], operands: tuple[Any, ...],
         *dtypes, dtype = loop_dtypes(ufunc, keys)
     except TypeError:
         return None
+    if ufunc is np.power and dtype.kind in "iu" and not kinds[0].weak and not (
+            type(operands[1]) is int and operands[1] >= 0):
+        return None  # NumPy raises an error for ints to negative powers
+    if of_paths and _holds_ints(operands):
+        if weak and (ufunc in _OF_SIZE or (dtype.kind == "i" and dtype != np.int64)):
+            return None
+        return tuple(dtypes), Kind(dtype, weak, UNBOUNDED)
     only_ints = are_ints(united(*map(all_kinds_of, operands)))
     if ufunc in _COMPARISONS and only_ints:
         return tuple(dtypes), Kind(dtype, weak, 1)
