@@ -7,7 +7,9 @@ Python objects; lists, tuples and dicts are their inner nodes.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+import itertools
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import CellType, FunctionType
 from typing import Any, ClassVar
@@ -19,7 +21,7 @@ from tracejit.trace.containers.numbered import Numbered, ObjectReference
 from tracejit.trace.containers.records import is_alike, is_open, items_of_record, opened
 from tracejit.trace.containers.references import Reference, require_one, require_reference
 from tracejit.trace.containers.runs import Stored
-from tracejit.trace.ground.attributes import own_entries
+from tracejit.trace.ground.attributes import all_attributes_of, own_entries
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.modules import is_followed
 from tracejit.trace.ground.restarts import Unroll
@@ -370,9 +372,10 @@ def children(x: object, like: object = None) -> Iterator[Any] | None:
 
 def rebuild(x: Any, items: list[Any]) -> Any:
     """Return an inner node like x with other items."""
+    if isinstance(x, (list, tuple, dict)) and type(x) not in (list, tuple, dict):
+        return _rebuilt_of_class(x, items)
     if isinstance(x, dict):
-        return type(x)(zip(x, items, strict=True)) if type(x) is dict else dict(
-            zip(x, items, strict=True))
+        return dict(zip(x, items, strict=True))
     if isinstance(x, MaybeUnset):
         return MaybeUnset(items[0], items[1], x.name)
     if isinstance(x, Choice):
@@ -381,9 +384,39 @@ def rebuild(x: Any, items: list[Any]) -> Any:
         return x.like(items[0], shared=x.shared)
     if isinstance(x, Numbered):
         return x.numbered(items[0])
-    if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return tuple.__new__(type(x), items)
     return opened(x, items) if is_open(x) else type(x)(items)
+
+
+def _rebuilt_of_class(x: object, items: Sequence[object]) -> Any:
+    """Return a list, tuple or dict of a class of its own with other items, past its methods."""
+    cls: Any = type(x)
+    if cls.__module__.startswith("tracejit."):
+        return cls(items)
+    made = tuple.__new__(cls, items) if isinstance(x, tuple) else cls.__new__(cls)
+    if isinstance(x, defaultdict):
+        made.default_factory = x.default_factory
+    if isinstance(x, list):
+        list.extend(made, items)
+    elif isinstance(x, dict):
+        put = OrderedDict.__setitem__ if isinstance(x, OrderedDict) else dict.__setitem__
+        for key, item in zip(x, items, strict=True):
+            put(made, key, item)
+    for name, content in (all_attributes_of(x) or {}).items():
+        object.__setattr__(made, name, content)
+    return made
+
+
+def _same_attributes(a: object, b: object) -> bool:
+    """Return whether two lists, tuples or dicts of one class differ in their items alone."""
+    if type(a) in (list, tuple, dict):
+        return True
+    ours, theirs = (all_attributes_of(x) or {} for x in (a, b))
+    return getattr(a, "default_factory", None) is getattr(b, "default_factory", None) and (
+        ours.keys() == theirs.keys()) and all(
+        are_equal_constants(content, theirs[name]) for name, content in ours.items())
+
+
+_NONE_LEFT = object()
 
 
 def map_content(fn: Callable[..., object], x: object, *others: object) -> Any:
@@ -394,7 +427,10 @@ def map_content(fn: Callable[..., object], x: object, *others: object) -> Any:
     columns = [children(o, x) for o in others]
     if any(c is None for c in columns):
         raise Unroll("a name holds a list in one iteration and another thing in the next")
-    return rebuild(x, [map_content(fn, *parts) for parts in zip(items, *columns, strict=True)])
+    rows = list(itertools.zip_longest(items, *columns, fillvalue=_NONE_LEFT))
+    if any(part is _NONE_LEFT for row in rows for part in row):
+        raise Unroll("a name holds lists or dicts of different lengths")
+    return rebuild(x, [map_content(fn, *parts) for parts in rows])
 
 
 def same_node(a: Any, b: Any) -> bool:
@@ -415,7 +451,7 @@ def same_node(a: Any, b: Any) -> bool:
         return len(a.options) == len(b.options)
     if is_open(a) or is_open(b):
         return is_alike(a, b)
-    return isinstance(a, MaybeUnset) or len(a) == len(b)
+    return isinstance(a, MaybeUnset) or (len(a) == len(b) and _same_attributes(a, b))
 
 
 def same_structure(a: object, b: object) -> bool:

@@ -383,6 +383,8 @@ class Trace:
     """Refusals that a library's code may have caught, each with the number of calls open."""
     chooses: bool = False
     """Whether there is a choice (`choices.py`) anywhere."""
+    made_again: set[object] = field(default_factory=set)
+    """The code of functions that iterations make anew: one of them stands for all."""
     mixes: bool = False
     """Whether there is a number of several kinds (`mixed.py`) anywhere, which paths leave."""
     meanings: dict[Value, list[tuple[Any, ...]]] = field(default_factory=dict)

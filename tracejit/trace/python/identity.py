@@ -6,6 +6,7 @@ several for one. Where they do not tell, the question is refused.
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from tracejit.trace.ground.restarts import Relist
 from tracejit.trace.lists.rows import Item
 from tracejit.trace.python.builtin_calls import call_natively
 from tracejit.trace.python.kinds_of_values import holds_traced, type_of
+from tracejit.trace.state.uncaptured import refuse_identity
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.tracer import Tracer
 
@@ -33,12 +35,15 @@ def is_one(a: object, b: object) -> bool:
         _refuse_values(a, b)
         _refuse_containers(a, b)
         _refuse_items(a, b)
+    if type(a) is type(b) is FunctionType and a.__code__ is b.__code__:
+        refuse_identity(a)
     return are_one_object(a, b)
 
 
 def id_of(x: object) -> int:
     """Return `id(x)`; refuse it of a traced value, and of objects that the call or data decides."""
     captured = current().captured
+    refuse_identity(x)
     if isinstance(x, TracedOperand) or hasattr(type(x), "stands_for") or (
             id(x) in captured.given or id(x) in captured.copies) or may_be_another(x) or (
             isinstance(x, tuple) and holds_traced(x)):

@@ -322,6 +322,13 @@ def _are_one_function(f: object, g: object) -> bool:
             a is b for a, b in zip(f.__closure__ or (), g.__closure__ or (), strict=True)))
 
 
+def _is_made_again(f: FunctionType) -> bool:
+    """Note that iterations make a function anew; return whether the body knows it already."""
+    known, made_again = f.__code__ in current().made_again, current().made_again
+    made_again.add(f.__code__)
+    return known
+
+
 def yielded(g: Any, x: Any) -> Any:
     """Return a leaf as a carried value of the guessed type; None if it is not carried."""
     if not isinstance(g, Number):
@@ -505,8 +512,10 @@ def _better_leaf(g: Any, x: Any, name: str) -> Any:
             return _joined(_number_guess(g.content), x, name)
         if is_number(x) and is_number(g.content) and is_guessed(g, x):
             return _joined(_number_guess(g.content), x, name)
-        if are_equal_constants(x, g.content) or _are_one_function(g.content, x):
+        if are_equal_constants(x, g.content):
             return g
+        if _are_one_function(g.content, x):
+            return g if _is_made_again(x) else Fixed(g.content)
         try:
             return _better_choice(g, x, name)
         except Unroll:

@@ -475,7 +475,7 @@ def _result(ufunc: Any, kinds: tuple[Kind, ...], operands: tuple[Any, ...],
     if ufunc in (np.bitwise_and, np.bitwise_or, np.bitwise_xor) and is_operator:
         python = _OF_FUNCTIONS  # True & False is a bool in Python
     keys = tuple(python.get(k.dtype.kind, k.dtype) if k.weak else k.dtype for k in kinds)
-    if ufunc is np.power and keys == (int, int) and _is_negative(operands[1]):
+    if ufunc is np.power and kinds[0].weak and keys == (int, int) and _is_negative(operands[1]):
         keys = (float, float)
     try:
         *dtypes, dtype = loop_dtypes(ufunc, keys)
