@@ -507,11 +507,9 @@ def _better_leaf(g: Any, x: Any, name: str) -> Any:
         if isinstance(x, Tracer) and isinstance(g.content, Tracer):
             if x.cell is g.content.cell and x.steps == g.content.steps:
                 return g
-            if not can_join(x, g.content):
-                return _better_choice(_number_guess(g.content), x, name)
-            return _joined(_number_guess(g.content), x, name)
-        if is_number(x) and is_number(g.content) and is_guessed(g, x):
-            return _joined(_number_guess(g.content), x, name)
+            return _better_leaf(_number_guess(g.content), x, name)
+        if is_number(x) and is_number(g.content):
+            return _better_leaf(_number_guess(g.content), x, name)
         if are_equal_constants(x, g.content):
             return g
         if _are_one_function(g.content, x):
@@ -524,8 +522,12 @@ def _better_leaf(g: Any, x: Any, name: str) -> Any:
             refusal = refuse(f"{name!r} is None before an iteration and {described(x)} after it",
                              "Give it what it will be before the loop")
             raise Widens(str(refusal), f"{name!r} is None before it") from None
-    joins = is_number(x) and can_join(_like(g), x)
-    return _joined(g, x, name) if joins else _better_choice(g, x, name)
+    return _joined(g, x, name) if _joins(g, x) else _better_choice(g, x, name)
+
+
+def _joins(g: Number, x: object) -> bool:
+    """Return whether a number or array is one of the guessed kind, or its rank is what differs."""
+    return is_number(x) and (len(g.aval.shape) != rank_of(x) or can_join(_like(g), x))
 
 
 def _joined(g: Number, x: Any, name: str) -> Number:

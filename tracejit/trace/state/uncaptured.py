@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import re
 from array import array
-<<<<<<< HEAD
 from collections.abc import Callable, Iterable, Sequence
-=======
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
->>>>>>> dd94ba1 (Containers of own classes keep them on paths; functions made anew are several)
 from typing import Any
 
 import numpy as np
@@ -199,22 +195,15 @@ def read_indices(xs: Iterable[object]) -> None:
                 read_unseen(item)
 
 
-<<<<<<< HEAD
 def refuse_identity(x: object, *others: object) -> None:
     """Refuse to look for an object by its identity where data decides which one it is.
 
     others -- things that it is compared with, or is looked for in
     """
-    if type(x).__eq__ is object.__eq__ and is_record(x) and (
-            may_be_another(x) or id(x) in current().objects_in_lists):
-=======
-def refuse_identity(x: object) -> None:
-    """Refuse to look for an object by its identity where data decides which one it is."""
     trace = current()
     if (isinstance(x, FunctionType) and x.__code__ in trace.made_again) or (
             type(x).__eq__ is object.__eq__ and is_record(x) and (
                 may_be_another(x) or id(x) in trace.objects_in_lists)):
->>>>>>> dd94ba1 (Containers of own classes keep them on paths; functions made anew are several)
         raise refuse(f"comparing a {type(x).__name__}, of which data decides which one it is, by "
                      "its identity", "Compare what it holds, or keep a flag")
     for other in others:
