@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,18 @@ def test_an_int_on_one_path_and_a_float_on_another_is_a_float() -> None:
     found = tracejit.jit(counts)(np.ones(2))
     assert found.dtype == np.float64
     np.testing.assert_array_equal(found, counts(np.ones(2)))
+
+
+HELD: dict[str, Any] = {"items": [1.0, 2.0], "object": SimpleNamespace(items=[3.0])}
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: x, lambda x: HELD, lambda x: HELD["items"], lambda x: HELD["object"].items])
+def test_containers_that_are_returned_are_new(f: Any) -> None:
+    given = {"items": [4.0]}
+    found, expected = tracejit.jit(f)(given), f(given)
+    assert found == expected and found is not expected
+    assert tracejit.jit(lambda x: HELD["object"])(given) is HELD["object"]
 
 
 def test_an_array_without_axes_is_returned_as_a_scalar() -> None:
