@@ -57,11 +57,16 @@ def difference(found: Any, expected: Any, single: bool) -> str:
     for ours, theirs in zip(*map(keywords.leaves, (found, expected)), strict=True):
         if ours is None and theirs is None:
             continue
+        if isinstance(theirs, np.dtype):
+            if ours != theirs:
+                return f"{ours}, not {theirs}"
+            continue
         x, y = np.asarray(ours), np.asarray(theirs)
         if (x.dtype, x.shape) != (y.dtype, y.shape):
             return f"{x.dtype}{x.shape}, not {y.dtype}{y.shape}"
-        if not np.allclose(x, y, rtol=1e-5 if single else 1e-11, atol=0.0 if not single else 1e-6,
-                           equal_nan=True):
+        tolerance = 1e-5 if single else 1e-11
+        scale = np.max(np.abs(y), initial=0.0, where=np.isfinite(y)) if y.dtype.kind in "fc" else 0
+        if not np.allclose(x, y, tolerance, tolerance * scale, equal_nan=True):
             return f"{x}, not {y}"
     return ""
 

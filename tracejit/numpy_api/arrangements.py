@@ -162,8 +162,10 @@ def unwrap(p: object, discont: float | None = None, axis: int = -1, *,
 # --- partial orders -----------------------------------------------------------------------------
 
 
-def _require_kth(a: Tracer, kth: object, axis: object) -> None:
-    """Raise NumPy's error of a place that is not there."""
+def _require_kth(a: Tracer, kth: object, axis: object, kind: object) -> None:
+    """Raise NumPy's errors of a kind or a place that is not there."""
+    if kind not in (None, "introselect"):
+        raise ValueError(f"select kind must be 'introselect' (got {kind!r})")
     size = as_operand(product(a.dims) if axis is None else
                       a.dims[normalize_axis(axis, len(a.dims))])
     for k in kth if isinstance(kth, (tuple, list)) else (kth,):
@@ -173,24 +175,24 @@ def _require_kth(a: Tracer, kth: object, axis: object) -> None:
 
 
 @captures(np.partition)
-def partition(a: object, kth: object, axis: object = -1, kind: object = None,
+def partition(a: object, kth: object, axis: object = -1, kind: object = "introselect",
               order: object = None) -> Any:
     """Return an array in whose order the k-th elements are where sorting puts them: sorted."""
     a = as_tracer(a)
-    _require_kth(a, kth, axis)
+    _require_kth(a, kth, axis, kind)
     return sort(a, axis, None, order)
 
 
 @captures(np.argpartition, method="argpartition")
-def argpartition(a: object, kth: object, axis: object = -1, kind: object = None,
+def argpartition(a: object, kth: object, axis: object = -1, kind: object = "introselect",
                  order: object = None) -> Any:
     """Return the order of sorting, which has the k-th elements at their sorted places."""
     a = as_tracer(a)
-    _require_kth(a, kth, axis)
+    _require_kth(a, kth, axis, kind)
     return argsort(a, axis, None, order)
 
 
-def _partition_inplace(a: Tracer, kth: object, axis: int = -1, kind: object = None,
+def _partition_inplace(a: Tracer, kth: object, axis: int = -1, kind: object = "introselect",
                        order: object = None) -> None:
     a[...] = partition(a, kth, axis, kind, order)
 

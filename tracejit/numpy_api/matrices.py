@@ -57,6 +57,9 @@ def cho_solve(c_and_lower: tuple[object, object], b: object) -> Any:
     if isinstance(lower, Tracer):
         raise refuse("scipy.linalg.cho_solve with a traced truth value cannot be captured",
                      "Pass True or False")
+    if np.result_type(as_tracer(c).dtype, as_tracer(b).dtype).itemsize < 4:
+        raise refuse("scipy.linalg.cho_solve of small ints, of which SciPy makes float32, cannot "
+                     "be captured", "Convert them with .astype(np.float64) first")
     first, second = ("N", "C") if lower else ("C", "N")
     return solve_triangular(c, solve_triangular(c, b, first, bool(lower)), second, bool(lower))
 

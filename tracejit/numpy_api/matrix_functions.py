@@ -13,6 +13,7 @@ from tracejit.numpy_api.finite import checks_finite
 from tracejit.numpy_api.linalg import of_wide
 from tracejit.numpy_api.matrices import expm, toeplitz
 from tracejit.numpy_api.matrix_equations import logarithm_of
+from tracejit.numpy_api.ordering import is_nothing
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.implicit import implied
 from tracejit.ops.linalg import adjoint
@@ -21,6 +22,7 @@ from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import as_operand, cast
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
 
 __all__: list[str] = []
@@ -184,6 +186,10 @@ def solve_circulant(c: object, b: object) -> Any:
     if len(first.dims) != 1 or len(right.dims) not in (1, 2):
         raise refuse("scipy.linalg.solve_circulant of stacks cannot be captured", "Use a loop")
     turned: Any = np.fft.fft(first)
+    if not is_nothing(first.dims[0]):
+        size = np.abs(turned)
+        least = np.max(size) * as_operand(first.dims[0]) * np.finfo(np.float64).eps
+        require(np.all(size > least), np.linalg.LinAlgError, "near singular circulant matrix.")
     turned = turned if len(right.dims) == 1 else turned[:, None]
     found: Any = np.fft.ifft(np.fft.fft(right, axis=0) / turned, axis=0)
     return found if "c" in (first.dtype.kind, right.dtype.kind) else np.real(found)

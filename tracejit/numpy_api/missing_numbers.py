@@ -144,6 +144,8 @@ def nanquantile(a: object, q: object, axis: Axis = None, *, keepdims: bool = Fal
         raise TypeError("a must be an array of real numbers")
     if any(map(is_nothing, x.dims)):
         return np.mean(x, axis, keepdims=keepdims)
+    if as_tracer(a).dtype.kind == "b":
+        raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
     ordered, count, kept = _sorted_first(a, axis)
     fraction = cast(as_tracer(q), np.float64) if isinstance(q, (list, tuple)) else as_tracer(q)
     require(np.all((fraction >= 0.0) & (fraction <= 1.0)), ValueError,
