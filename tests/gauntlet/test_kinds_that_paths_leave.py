@@ -248,6 +248,7 @@ LACKING = {"size", "rounded", "rounded's type"}
 
 
 @pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.filterwarnings("ignore")
 def test_a_value_of_two_kinds_is_used_as_in_python_or_refused(pair: str) -> None:
     a, b = PAIRS[pair]
     for k, (name, use) in enumerate(USES.items()):

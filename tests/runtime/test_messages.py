@@ -102,13 +102,6 @@ def assigns_global(x: Any) -> Any:
     return x
 
 
-def grows(x: Any, n: Any) -> Any:
-    y = np.arange(3)
-    for _ in range(n):  # <-- here
-        y = np.concatenate([y, x])
-    return y
-
-
 def shrinks(x: Any, n: Any) -> Any:
     state = x, 0.0
     for _ in range(n):  # <-- here
@@ -207,11 +200,6 @@ REFUSED: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "global": (assigns_global, (0.5,),
                "assigning to a global cannot be captured. Return the new value and "
                "assign it outside."),
-    "array that grows": (grows, (X, 3),
-                         "'y' has shape (3,) before an iteration of this loop and (n + 3,) "
-                         "after it. Make it as large as it will get before the loop, and write to "
-                         "parts "
-                         "of it"),
     "array that shrinks": (shrinks, (X, 2),
                            "'state' has shape (n,) before an iteration of this loop and "
                            "(max(n - 1, 0),) after it. Make it as large as it will get before the "

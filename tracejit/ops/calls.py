@@ -23,6 +23,7 @@ from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.eager import Recorded, record_call
 from tracejit.trace.values.equations import apply, atom_of, emit, lift, same_dim
 from tracejit.trace.values.identities import named
+from tracejit.trace.values.mixed import Merged, merged, settled
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
@@ -189,6 +190,8 @@ def stop_gradient(x: T) -> T:
 
 
 def _stopped(x: object) -> Any:
+    if isinstance(x, Merged):
+        return merged(_stopped(settled(x)), x.kinds, x.flag)
     if isinstance(x, Tracer):
         result: Tracer = named(apply("stop_gradient", x))
         result.weak = x.weak

@@ -7,6 +7,7 @@ are stored.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,12 @@ def tells_elements(x: Merged, dtype: np.dtype) -> bool:
 
 
 def knows_kinds(fn: object, x: Merged) -> bool:
-    """Return whether a function does with a number of several kinds what Python does."""
+    """Return whether a function does with a number of several kinds what Python does.
+
+    Functions of this package that captured code calls, `gradients` among them, ask for themselves.
+    """
+    if isinstance(fn, FunctionType) and fn.__module__.startswith("tracejit."):
+        return True
     return any(fn is f for f in KNOWN) and not (
         x.number.dtype.kind == "c" and (fn is max or fn is min))
 
