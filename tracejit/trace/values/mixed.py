@@ -323,6 +323,7 @@ _SIGNED = {np.negative, np.multiply, np.floor_divide, np.remainder}
 """The operators that give -0.0 of some floats that are ints, and of the ints 0."""
 _OF_BITS = {np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift,
             np.right_shift}
+_ORDERS = {np.less, np.less_equal, np.greater, np.greater_equal}
 _OF_SIZE = {np.power, np.left_shift, np.right_shift}
 """The operators of which Python's ints have no limits, or errors of their own."""
 _OF_FUNCTIONS: dict[str, Any] = {"i": int, "f": float, "c": complex}
@@ -469,6 +470,8 @@ def _result(ufunc: Any, kinds: tuple[Kind, ...], operands: tuple[Any, ...],
             is_operator: bool, of_paths: bool) -> tuple[Any, Kind] | None:
     """Return in which dtypes operands of some kinds are computed, and the kind of the result."""
     weak = is_operator and all(k.weak for k in kinds)
+    if weak and ufunc in _ORDERS and any(k.dtype.kind == "c" for k in kinds):
+        return None  # Python has no order of complex numbers
     if ufunc is np.power and not _is_safe_power(kinds, operands, of_paths):
         return None
     python = _OF_OPERATORS if is_operator else _OF_FUNCTIONS
