@@ -120,10 +120,11 @@ def can_join(x: object, y: object) -> bool:
     """
     dtypes = [number_of(v).dtype if isinstance(v, (Tracer, SymInt, np.generic, np.ndarray)) else
               np.dtype(type(v)) for v in (x, y)]
-    arrays = [isinstance(v, np.ndarray) or (isinstance(v, Tracer) and (
-        v.is_array or bool(v.dims))) for v in (x, y)]
-    if dtypes[0] == dtypes[1] or any(arrays):
-        return dtypes[0] == dtypes[1] and arrays[0] == arrays[1]
+    if dtypes[0] == dtypes[1]:
+        return True
+    if any(isinstance(v, np.ndarray) or (isinstance(v, Tracer) and (
+            v.is_array or v.cell.value.aval.ndim)) for v in (x, y)):
+        return False
     return all(t.kind in "fc" or t == np.int64 for t in dtypes)
 
 
