@@ -10,10 +10,12 @@ from __future__ import annotations
 import contextvars
 import ctypes
 import hashlib
+import io
 import itertools
 import queue
 import threading
 import weakref
+import zlib
 from collections import ChainMap, UserDict, UserList
 from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
@@ -125,6 +127,14 @@ KINDS: dict[str, tuple[Callable[[], Any], dict[str, Change], dict[str, Change]]]
                {"first": lambda c, x: c[0]}),
     "hash": (lambda: hashlib.new("sha256"), {"update": lambda c, x: c.update(b"a")},
              {"digest": lambda c, x: c.digest()[0]}),
+    "blake": (hashlib.blake2b, {"update": lambda c, x: c.update(b"a")},
+              {"digest": lambda c, x: c.digest()[0]}),
+    "compressor": (zlib.compressobj, {"compress": lambda c, x: c.compress(b"abcd" * 100)},
+                   {"flush": lambda c, x: len(c.flush())}),
+    "text": (io.StringIO, {"write": lambda c, x: c.write("ab")},
+             {"value": lambda c, x: len(c.getvalue())}),
+    "lock": (threading.Lock, {"acquire": lambda c, x: c.acquire()},
+             {"locked": lambda c, x: 1.0 * c.locked()}),
     "memoryview": (lambda: memoryview(bytearray(b"abc")),
                    {"set": lambda c, x: c.__setitem__(0, 7)},
                    {"first": lambda c, x: c[0], "bytes": lambda c, x: bytes(c)[0],

@@ -7,6 +7,8 @@ The oracle is Python. What a capture cannot tell apart is refused.
 
 from __future__ import annotations
 
+import collections
+import enum
 import functools
 import itertools
 import linecache
@@ -89,6 +91,11 @@ HELD = {
     "max": "return of(max([u, u], key=lambda v: go()))",
     "class": "class C: pass\n    C.a = u\n    go()\n    return of(C.a)",
     "class body": "class C:\n        a = u\n    go()\n    return of(C.a)",
+    "base": "class A: pass\n    class B(A): pass\n    A.a = u\n    go()\n    return of(B.a)",
+    "class by type": "C = type('C', (), {'a': u})\n    go()\n    return of(C.a)",
+    "property": "c = type('C', (), {'a': property(lambda s, v=u: v)})()\n    go()\n"
+                "    return of(c.a)",
+    "named tuple": "c = collections.namedtuple('C', 'a')(u)\n    go()\n    return of(c.a)",
     "instance of class": "class C: pass\n    C.a = u\n    c = C()\n    go()\n    return of(c.a)",
     "function": "def g(): pass\n    g.a = u\n    go()\n    return of(g.a)",
     "decorated": "@with_argument(u, go())\n    def t(a): return of(a)\n    return t()",
@@ -139,10 +146,18 @@ def made(bound: str, going: str, held: str) -> Callable[..., Any]:
                            held=text, number=number.format("t"))
     name = f"<waiting {hash(source)}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    space: dict[str, Any] = {"np": np, "functools": functools, "__name__": "waiting"}
+    space: dict[str, Any] = {"np": np, "collections": collections, "functools": functools,
+                             "__name__": "waiting"}
     exec(compile(source, name, "exec"), space)
     fn: Callable[..., Any] = space["f"]
     return fn
+
+
+@pytest.mark.parametrize("make", [
+    lambda: type("C", (), {}), lambda: collections.namedtuple("C", "a"),
+    lambda: enum.Enum("C", "A B"), lambda: type(np.ndarray)("C", (object,), {})])
+def test_a_class_that_a_call_makes_is_of_the_users_module(make: Any) -> None:
+    assert tracejit.jit(lambda x: x * (make().__module__ == __name__))(2.0) == 2.0
 
 
 @pytest.mark.parametrize("case", [*itertools.product(BOUND, GOING, HELD)], ids="-".join)

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from tracejit.trace.containers.places import Choice
 from tracejit.trace.containers.runs import Run
+from tracejit.trace.ground.modules import is_followed
 from tracejit.trace.ground.source import rewritten_source
 from tracejit.trace.ground.upward import above
 
@@ -24,9 +25,6 @@ _OVER_ITERATORS: tuple[type, ...] = (enumerate, zip, map, filter)
 
 _OPAQUE = (FrameType, ModuleType)
 """Types of objects that are not looked into; of classes, only users' are."""
-
-_HEAP_TYPE = 1 << 9
-"""The flag of CPython's classes that are made when a program runs."""
 
 _HELD: dict[CodeType, tuple[str, ...]] = {}
 """The local names of tracejit's own functions that hold objects for captured code."""
@@ -130,12 +128,5 @@ def reached_from(pending: list[object]) -> Iterator[Any]:
             pending += [*(v.__closure__ or ()), v.__defaults__, v.__kwdefaults__, v.__dict__]
         elif not isinstance(v, type):
             pending += gc.get_referents(v)
-        elif _is_users(v):
-            pending += vars(v).values()
-
-
-def _is_users(cls: type) -> bool:
-    """Return whether a class is made of statements, by none of the libraries that hold nothing."""
-    top = cls.__module__.partition(".")[0]
-    return bool(cls.__flags__ & _HEAP_TYPE) and not (
-        top in sys.stdlib_module_names or top in ("numpy", "scipy", "tracejit"))
+        elif is_followed(v):
+            pending += [*vars(v).values(), *v.__bases__]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.exact import MADE_BY_PYTHON
 from tracejit.trace.ground.attributes import all_attributes_of, own_names
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.modules import is_followed
@@ -21,7 +22,6 @@ from tracejit.trace.values.operands import TracedOperand
 __all__ = ["attributes_in", "close", "is_alike", "is_of_iteration", "is_open", "is_record",
            "is_tree", "opened"]
 
-_HEAP_TYPE = 1 << 9
 _NO_RECORDS = (type, enum.Enum, BaseException, TracedOperand, np.ndarray, np.generic, list, tuple,
                dict, set, frozenset, str, bytes, int, float, complex)
 
@@ -29,9 +29,9 @@ _NO_RECORDS = (type, enum.Enum, BaseException, TracedOperand, np.ndarray, np.gen
 def is_record(x: object) -> bool:
     """Return whether something is an object of a user's class, all of it in its attributes."""
     cls = type(x)
-    return bool(cls.__flags__ & _HEAP_TYPE) and not isinstance(x, _NO_RECORDS) and (
+    return bool(cls.__flags__ & MADE_BY_PYTHON) and not isinstance(x, _NO_RECORDS) and (
         not cls.__module__.startswith("tracejit.")) and is_followed(cls) and all(
-        base is object or base.__flags__ & _HEAP_TYPE for base in cls.__mro__) and not hasattr(
+        base is object or base.__flags__ & MADE_BY_PYTHON for base in cls.__mro__) and not hasattr(
         cls, "__del__") and not hasattr(cls, "__next__")
 
 

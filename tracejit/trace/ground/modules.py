@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.exact import MADE_BY_PYTHON
+
 __all__ = ["home_of", "home_of_class", "is_fixed", "is_followed", "is_known_ufunc",
            "is_scipy_since", "is_standard", "replaced"]
 
@@ -39,16 +41,12 @@ def is_fixed(module: str | None) -> bool:
     return top in _LIBRARIES or (top in sys.stdlib_module_names and is_standard(top))
 
 
-_HEAP_TYPE = 1 << 9
-"""The flag of classes that were made while Python ran."""
-
-
 def home_of_class(cls: type) -> str:
     """Return the module in which a class was defined; "" for a text without a module's name.
 
     `exec(text, {})` finds the `__name__` of `builtins`, which makes no classes while Python runs.
     """
-    return "" if cls.__module__ == "builtins" and cls.__flags__ & _HEAP_TYPE else cls.__module__
+    return "" if cls.__module__ == "builtins" and cls.__flags__ & MADE_BY_PYTHON else cls.__module__
 
 
 def is_followed(cls: type) -> bool:

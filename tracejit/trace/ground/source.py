@@ -18,8 +18,8 @@ from tracejit.trace.ground.strangers import STRANGERS
 from tracejit.trace.ground.trees import SYNTAX_TREES, find_tree
 
 __all__ = ["FunctionSource", "describe_line", "entrance", "find_site", "find_source",
-           "is_of_library", "is_user_code", "line_of_error", "plain_source", "register_code",
-           "rewritten_source", "runs_library_code"]
+           "is_of_library", "is_user_code", "line_of_error", "of_users_module", "plain_source",
+           "register_code", "rewritten_source", "runs_library_code"]
 
 PACKAGE = os.path.abspath(os.path.join(__file__, *[os.pardir] * 3)) + os.sep
 _CODEGEN = os.path.realpath(os.path.join(PACKAGE, "codegen")) + os.sep
@@ -101,6 +101,17 @@ def plain_source(code: CodeType) -> FunctionSource:
     if found is None:
         found = _PLAIN[id(code)] = FunctionSource(code.co_name, code.co_filename, None, code)
     return found
+
+
+def of_users_module(made: object) -> None:
+    """Give a class that a call in captured code made the module of this code, as Python does."""
+    if isinstance(made, type) and made.__module__.startswith("tracejit.") and getattr(
+            sys.modules.get(made.__module__), made.__name__, None) is not made:
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and rewritten_source(frame.f_code) is None:
+            frame = frame.f_back
+        if frame is not None:
+            made.__module__ = frame.f_globals.get("__name__", "builtins")
 
 
 _Method = TypeVar("_Method", bound=Callable[..., object])

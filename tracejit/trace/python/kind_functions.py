@@ -11,6 +11,7 @@ import numpy as np
 from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.modules import is_followed
+from tracejit.trace.ground.source import of_users_module
 from tracejit.trace.python.kinds_of_values import asked_type_of, type_of
 from tracejit.trace.python.number_functions import to_bool
 from tracejit.trace.python.special_methods import special_method
@@ -92,4 +93,8 @@ def _classes(kinds: object) -> Iterator[type]:
 
 def type_function(x: object, *more: object, **keywords: object) -> type:
     """Return `type(x)`, or the class that `type` makes of three arguments."""
-    return type(x, *more, **keywords) if more else asked_type_of(x)
+    if not more:
+        return asked_type_of(x)
+    made: type = type(x, *more, **keywords)
+    of_users_module(made)
+    return made

@@ -9,20 +9,24 @@ from __future__ import annotations
 
 import contextvars
 import ctypes
-import hashlib
-import queue
-from array import array
+import re
+import struct
 from collections import deque
+from types import BuiltinMethodType, MappingProxyType, ModuleType
 from typing import Any
 
-from tracejit.trace.ground.attributes import all_attributes_of
+import numpy as np
 
-__all__ = ["is_sealed", "keeps_items", "kept_in", "sealed_state"]
+from tracejit.exact import is_unchanging
+from tracejit.trace.ground.attributes import all_attributes_of
+from tracejit.trace.ground.modules import is_followed
+from tracejit.trace.state.changes import CONTAINERS
+
+__all__ = ["is_sealed", "keeps_items", "kept_in", "may_have_changed", "sealed_state"]
 
 _MODULES = frozenset((
     "_weakrefset", "collections", "configparser", "queue", "threading", "weakref"))
-_CONTAINERS = (list, deque, bytearray, array, dict, set)
-_NO_HOLDERS = (*_CONTAINERS, tuple, str, bytes, type)
+_NO_HOLDERS = (*CONTAINERS, tuple, str, bytes, type)
 
 
 def keeps_items(x: object) -> bool:
@@ -42,7 +46,7 @@ def kept_in(x: object) -> list[object]:
     pending = [x]
     while pending:
         y = pending.pop()
-        if id(y) not in found and (isinstance(y, _CONTAINERS) or keeps_items(y)):
+        if id(y) not in found and (isinstance(y, CONTAINERS) or keeps_items(y)):
             found[id(y)] = y
             pending += _items_of(y)
     return [y for y in found.values() if y is not x]
@@ -57,8 +61,21 @@ def _items_of(x: object) -> list[object]:
 
 
 _SEALED: dict[type, Any] = {
-    contextvars.ContextVar: lambda x: x.get(None), queue.SimpleQueue: lambda x: x.qsize(),
-    ctypes.Array: bytes, type(hashlib.new("sha256")): lambda x: x.digest()}
+    contextvars.ContextVar: lambda x: x.get(None), ctypes.Array: bytes}
+
+
+_READ_ALONE: tuple[type, ...] = (
+    *_NO_HOLDERS, ModuleType, np.ndarray, np.generic, MappingProxyType, memoryview, re.Pattern,
+    re.Match, struct.Struct, type({}.keys()), type({}.values()), type({}.items()))
+"""Types in C whose methods change nothing, or nothing that is not seen elsewhere."""
+
+
+def may_have_changed(fn: object) -> bool:
+    """Return whether a function is a method in C of an object of which nobody can see the state."""
+    x = getattr(fn, "__self__", None)
+    return isinstance(fn, BuiltinMethodType) and x is not None and not (
+        isinstance(x, _READ_ALONE) or is_unchanging(x) or is_sealed(x)
+        or hasattr(type(x), "__next__") or is_followed(type(x)))
 
 
 def is_sealed(x: object) -> bool:

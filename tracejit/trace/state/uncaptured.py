@@ -21,6 +21,7 @@ from tracejit.trace.containers.records import is_record
 from tracejit.trace.ground.context import current, refuse, refuse_outside
 from tracejit.trace.ground.dependencies import note_impure, note_order, note_unseen
 from tracejit.trace.ground.restarts import Grows, Unroll
+from tracejit.trace.ground.source import of_users_module
 from tracejit.trace.state.changes import (
     CODE,
     SEQUENCES,
@@ -33,7 +34,7 @@ from tracejit.trace.state.changes import (
 )
 from tracejit.trace.state.contents import is_same, parts_of, put_parts, users_attributes
 from tracejit.trace.state.draws import refused_draw
-from tracejit.trace.state.kept_items import is_sealed, kept_in
+from tracejit.trace.state.kept_items import is_sealed, kept_in, may_have_changed
 from tracejit.trace.state.key_orders import refuse_order
 from tracejit.trace.state.left_iterators import refuse_left
 from tracejit.trace.state.methods import items_of, may_be_called
@@ -80,6 +81,8 @@ def call_watched(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
         if list(before) != list(after) or not all(is_same(after[k], y)
                                                   for k, y in before.items()):
             _note(x, before, after, what, any(x is y for y in given))
+    if may_have_changed(fn) and is_from_around(owner := fn.__self__):  # type: ignore[attr-defined]
+        known_container(owner, what)
     for x in (*given, result):
         note_order(x)
     if differs_elsewhere(fn):
@@ -120,7 +123,9 @@ def _call_outside(fn: Callable[..., object], args: tuple[object, ...], kwargs: d
     made = len(trace.builder.scope.eqns)
     try:
         with watched():
-            return fn(*args, **kwargs)
+            result = fn(*args, **kwargs)
+        of_users_module(result)
+        return result
     except (TypeError, ValueError, AttributeError) as e:
         if isinstance(e, TracejitError) or not (
                 _OURS.search(str(e)) or _met_traced(fn, made) or (
