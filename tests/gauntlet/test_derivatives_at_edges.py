@@ -11,7 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
+import scipy.spatial
 import scipy.special as sp
+import scipy.stats
 
 import tracejit
 
@@ -421,6 +424,29 @@ FAR = {
     "arctanh near 1": (np.arctanh, NEAR, 1.0 / away(NEAR)),
     "arctanh near -1": (np.arctanh, -NEAR, 1.0 / away(NEAR)),
 }
+
+
+@pytest.mark.parametrize("least", [1e200, 1e-200, 1e-310, 5e-324, np.float32(1e-40)])
+def test_a_norm_has_its_derivative_where_squares_leave_the_numbers(least):
+    x = np.array([least, 0.0], np.asarray(least).dtype)
+    with tracejit.config(disable_jit=True):
+        for f in (scipy.linalg.norm, lambda v: scipy.spatial.distance.euclidean(v, 0 * v)):
+            np.testing.assert_array_equal(tracejit.grad(f)(x), [1.0, 0.0])
+
+
+@pytest.mark.parametrize("f", [
+    scipy.spatial.distance.cosine, scipy.spatial.distance.correlation,
+    lambda u, v: scipy.stats.pearsonr(u, v)[0]])
+def test_second_derivatives_stay_where_rounding_leaves_the_bounds(f):
+    rng, eps = np.random.default_rng(3), 1e-5
+    with tracejit.config(disable_jit=True):
+        slope, second = tracejit.jit(tracejit.grad(f)), tracejit.jit(tracejit.hessian(f))
+        for _ in range(20):
+            u = rng.standard_normal(4)
+            v = rng.uniform(0.5, 3.0) * u
+            turned = u + eps * rng.standard_normal(4)
+            expected = slope(turned, v) - slope(2 * u - turned, v)
+            np.testing.assert_allclose(second(u, v) @ (2 * (turned - u)), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", FAR)

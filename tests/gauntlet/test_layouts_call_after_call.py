@@ -44,7 +44,7 @@ WAYS = {
     "a plain name": "z = {m}\n{w}",
 }
 
-REFUSED = ("a dict", "an index", "items", "a comprehension")
+REFUSED = ("a dict", "an index")
 """Ways in which data decides on arrays that may not be written to then, however they lie."""
 
 WRITES = ("z += 1.0", "z[0] = 7.0", "z.fill(3.0)", "np.copyto(z, 5.0)", "np.add(z, 1.0, out=z)",

@@ -23,7 +23,7 @@ from tracejit.trace.values.tracer import Tracer
 if TYPE_CHECKING:
     pass
 
-__all__ = ["SPECTRAL_NORMS", "length_of", "norm", "norm_of"]
+__all__ = ["SPECTRAL_NORMS", "length_of", "norm", "norm_of", "within"]
 
 
 @captures(np.linalg.norm)
@@ -84,8 +84,14 @@ def _matrix_norm(x: Tracer, ord: object, axes: tuple[int, ...], keepdims: bool) 
 def length_of(x: np.ndarray) -> Any:
     """Return Euclid's norms along the last axis, kept, of which no square overflows."""
     top = stop_gradient(np.max(np.absolute(x), axis=-1, keepdims=True, initial=0))
-    scale: Any = np.where((top > 0) & (top < np.inf), top, top.dtype.type(1))
+    least = np.finfo(top.dtype).tiny  # 1 / top would overflow below it
+    scale: Any = np.where(top < np.inf, np.maximum(top, least), top.dtype.type(1))
     return norm(x / scale, None, -1, keepdims=True) * scale
+
+
+def within(x: np.ndarray, least: float, most: float) -> Any:
+    """Return numbers, cut to bounds that only rounding leaves: derivatives stay."""
+    return x + stop_gradient(np.clip(x, least, most) - x)
 
 
 def norm_of(a: object, ord: object = None, axis: object = None, keepdims: bool = False) -> Any:

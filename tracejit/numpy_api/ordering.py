@@ -83,7 +83,8 @@ def median(a: object, axis: object = None, *, keepdims: bool = False) -> Any:
     given, kept = _ordered(a, axis)
     ordered = as_inexact(given)
     if is_nothing(ordered.dims[0]):
-        return np.mean(ordered, axis=0, keepdims=keepdims)
+        nothing = np.mean(ordered, axis=0)
+        return np.reshape(nothing, kept) if keepdims else nothing
     n = as_operand(ordered.dims[0])
     low, high = ordered[(n - 1) // 2], ordered[n // 2]
     is_odd = np.equal(n % 2, 1)  # in the run: `==` of sizes would make two programs
@@ -93,7 +94,7 @@ def median(a: object, axis: object = None, *, keepdims: bool = False) -> Any:
 
 def is_nothing(d: Dim) -> bool:
     """Return whether a size is 0, which the program is then made for."""
-    return current().decide(d, "==", "the median of nothing is NaN") is True
+    return current().decide(d, "==", "whether an array is empty") is True
 
 
 def _ordered(a: object, axis: object) -> tuple[Tracer, tuple[Any, ...]]:

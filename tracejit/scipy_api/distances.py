@@ -12,7 +12,7 @@ from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.elementwise import as_inexact, as_python_number, as_tracer
 from tracejit.numpy_api.finite import require_finite
 from tracejit.numpy_api.matrices import vecdot
-from tracejit.numpy_api.norms import norm_of
+from tracejit.numpy_api.norms import norm_of, within
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, scipy_captures
 from tracejit.trace.ground.modules import is_scipy_since
@@ -50,7 +50,7 @@ def _vectors(*given: object, of_one_length: type[Exception] | None = None) -> li
 def _cosine(x: np.ndarray, y: np.ndarray) -> Any:
     root = FUNCTIONS[math.sqrt] if len(dims_of(x)) == 1 else np.sqrt
     sizes = root(vecdot(x, x) * vecdot(y, y))
-    return np.clip(1.0 - vecdot(x, y) / sizes, 0.0, 2.0)
+    return within(1.0 - vecdot(x, y) / sizes, 0.0, 2.0)
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> Any:
@@ -60,6 +60,9 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> Any:
 def _minkowski(x: np.ndarray, y: np.ndarray, p: float = 2) -> Any:
     if isinstance(p, TracedOperand):
         return np.sum(np.abs(x - y) ** p, axis=-1) ** (1.0 / p)
+    if p <= 0:
+        raise refuse("scipy.spatial.distance of a p that is not positive cannot be captured",
+                     "Use p > 0")
     return np.linalg.norm(x - y, p, axis=-1)
 
 
@@ -200,7 +203,7 @@ def simpson(y: object, x: object = None, *, dx: object = 1.0, axis: int = -1) ->
     if x is None:
         weights: Any = moved[..., :-2:2] + 4.0 * moved[..., 1:-1:2] + moved[..., 2::2]
         return np.sum(weights, axis=-1) * dx / 3.0
-    h: Any = np.diff(_real(x))
+    h: Any = cast(np.diff(_real(x)), np.float64)
     a, b = h[..., ::2], h[..., 1::2]
     whole = a + b
     parts = whole / 6.0 * (moved[..., :-2:2] * (2.0 - b / a) + moved[..., 1:-1:2] * (
@@ -211,8 +214,9 @@ def simpson(y: object, x: object = None, *, dx: object = 1.0, axis: int = -1) ->
 def cumulative_trapezoid(y: object, x: object = None, dx: object = 1.0, axis: int = -1,
                          initial: object = None) -> Any:
     """Return running integrals by the trapezoidal rule."""
-    if initial is not None and not isinstance(initial, TracedOperand) and initial != 0:
-        raise ValueError("`initial` must be `None` or `0`.")
+    if initial is not None:
+        require(np.equal(initial, 0), ValueError,  # type: ignore[call-overload]
+                "`initial` must be `None` or `0`.")
     values: Any = as_tracer(y)
     moved: Any = np.moveaxis(values, normalize_axis(axis, len(values.dims)), -1)
     require(np.greater(moved.shape[-1], 0), ValueError,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.numpy_api.norms import length_of
+from tracejit.numpy_api.norms import length_of, within
 from tracejit.numpy_api.special import boxcox
 from tracejit.scipy_api.probability import beta_tails, gamma_tails, student_cdf
 from tracejit.scipy_api.samples import floats, only_propagating, rows, size, statistic
@@ -61,6 +61,9 @@ def pearsonr(x: object, y: object, *, alternative: str = "two-sided", method: No
     """Return Pearson's correlation, and how probable one as large is without any."""
     _two_sided("pearsonr", alternative, method)
     a, b = _alike("pearsonr", x, y)
+    if axis is not None:  # SciPy counts axes once both have as many
+        count = max(len(a.dims), len(b.dims))
+        a, b = (np.reshape(v, (*(1 for _ in range(count - len(v.dims))), *v.shape)) for v in (a, b))
     dtype, first, second = a.dtype, rows(a, axis), rows(b, axis)
     if not same_dim(dims_of(first)[-1], dims_of(second)[-1]):
         raise ValueError("`x` and `y` must have the same length along `axis`.")
@@ -68,7 +71,7 @@ def pearsonr(x: object, y: object, *, alternative: str = "two-sided", method: No
     require(n >= 2, ValueError, "`x` and `y` must have length at least 2.")
     alike = (np.all(first == first[..., :1], axis=-1)
              | np.all(second == second[..., :1], axis=-1))
-    r = np.clip(np.sum(_direction(first) * _direction(second), axis=-1), -1, 1)
+    r = within(np.sum(_direction(first) * _direction(second), axis=-1), -1, 1)
     r = np.where(alike, np.nan, np.where(n == 2, np.round(r), r)).astype(dtype)
     half, away = 0.5 * cast(n, np.float64) - 1.0, 0.5 * np.abs(cast(r, np.float64))
     far = _chance(lambda *xs: beta_tails(*xs)[1], dtype, half, half, 0.5 + away, 0.5 - away)
@@ -84,9 +87,9 @@ def _direction(x: np.ndarray) -> Any:
 
 def _alike(name: str, *samples: object) -> list[Any]:
     """Return samples as floats of the dtype that they have together."""
-    given = [floats(x, name) for x in samples]
-    dtype = np.result_type(*(x.dtype for x in given))
-    return [cast(x, dtype) for x in given]
+    dtype = np.result_type(*(as_tracer(x).dtype for x in samples))
+    dtype = dtype if dtype.kind == "f" else np.dtype(np.float64)
+    return [cast(floats(x, name), dtype) for x in samples]
 
 
 def _chance(tail: Callable[..., object], dtype: np.dtype, *operands: object) -> Any:

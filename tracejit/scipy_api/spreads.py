@@ -13,6 +13,7 @@ from tracejit.scipy_api.samples import named_statistic, size
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import cast, dims_of
+from tracejit.trace.values.python_numbers import require
 
 __all__: list[str] = []
 
@@ -25,6 +26,9 @@ def _iqr(x: np.ndarray, rng: Sequence[float] = (25, 75), scale: str | float = 1.
         raise ValueError(f"{scale} not a valid scale for `iqr`")
     if len(rng) != 2:
         raise TypeError("`rng` must be a two element sequence.")
+    for e in rng:
+        require(np.greater_equal(e, 0) & np.less_equal(e, 100), ValueError,
+                "Elements of `rng` must be in the range [0, 100].")
     if is_nothing(dims_of(x)[-1]):
         return np.mean(x, axis=-1)  # NaN
     low, high = (_quantile(x, e / 100, interpolation) for e in sorted(rng))

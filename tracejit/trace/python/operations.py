@@ -47,7 +47,8 @@ def _operate_on_lists(op: str, a: object, b: Any) -> Any:
     if op == "Add" and type(a) is type(b) and (has_runs(a) or has_runs(b)):
         return list_functions.concatenated(a, b)
     xs, other = (a, b) if isinstance(a, (list, tuple)) else (b, a)
-    if isinstance(other, (SymInt, Tracer)) and not other.ndim and op in ("Mult", "Add"):
+    if isinstance(other, (SymInt, Tracer)) and not other.ndim and op in ("Mult", "Add") and not (
+            isinstance(other, Tracer) and other.is_array):
         if op == "Mult" and is_index(other):
             found = list_making.repeated(xs, other)
             return NotImplemented if found is None and isinstance(other, SymInt) else (
@@ -56,7 +57,7 @@ def _operate_on_lists(op: str, a: object, b: Any) -> Any:
         kind = type_of(other).__name__
         if is_weak(other):
             raise TypeError(f"unsupported operand types for a {type(xs).__name__} and a {kind}")
-        if op == "Mult" and not other.is_array:
+        if op == "Mult":
             raise TypeError(f"can't multiply sequence by non-int of type '{kind}'")
     if op == "Mult" and type(other) is int and type(xs) is list and len(xs) == 1 and (
             is_in_run() or (other > MANY_ITEMS and xs[0] is None)):
