@@ -115,11 +115,11 @@ COPIES: dict[str, Callable[[Any], Any]] = {
     "copy of a copy": lambda c: copy.copy(copy.copy(c))}
 
 
-READS: dict[str, Callable[[Any], Any]] = {"first": lambda c: next(iter(vars(c).values())),
+OF_COPIES: dict[str, Callable[[Any], Any]] = {"first": lambda c: next(iter(vars(c).values())),
                                           "attribute": lambda c: c.q}
 
 
-@pytest.mark.parametrize("read", READS)
+@pytest.mark.parametrize("read", OF_COPIES)
 @pytest.mark.parametrize("name", COPIES)
 def test_copies_have_the_order_of_attributes_or_are_refused(name: str, read: str) -> None:
     def f(x: Any) -> Any:
@@ -129,7 +129,7 @@ def test_copies_have_the_order_of_attributes_or_are_refused(name: str, read: str
         else:
             c.q = 2.0 * x
             c.p = x
-        return READS[read](COPIES[name](c))
+        return OF_COPIES[read](COPIES[name](c))
 
     for x in (1.5, -1.5):
         refused = ""

@@ -115,6 +115,12 @@ def _takes_numbers(fn: Callable[..., object], args: Sequence[object]) -> bool:
     return home not in (None, "builtins", "_operator", "numpy") and _are_traced(args)
 
 
+def _called(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+    """Call a function: an exception that its line raises is the user's, see `ground.faults`."""
+    with watched():
+        return fn(*args, **kwargs)
+
+
 def _call_outside(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object],
                   owners: tuple[object, ...]) -> Any:
     """Call an uncaptured function; refuse it by its name where it does not take traced values."""
@@ -122,8 +128,7 @@ def _call_outside(fn: Callable[..., object], args: tuple[object, ...], kwargs: d
     trace.outside.append((fn, (*owners, *args, *kwargs.values())))
     made = len(trace.builder.scope.eqns)
     try:
-        with watched():
-            result = fn(*args, **kwargs)
+        result = _called(fn, args, kwargs)
         of_users_module(result)
         return result
     except (TypeError, ValueError, AttributeError) as e:
