@@ -96,9 +96,9 @@ def test_every_op_is_what_the_interpreter_says(part: int) -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize("part", range(2))
+@pytest.mark.parametrize("part", range(PARTS))
 def test_every_op_compiles_to_ptx(part: int) -> None:
-    assert not faults(run_child("ops-ptx", str(part), "2", simulate=False))
+    assert not faults(run_child("ops-ptx", str(part), str(PARTS), simulate=False))
 
 
 @needs_compiler
@@ -126,9 +126,9 @@ def test_teams_and_products_compile_to_ptx_without_spills(names: list[str]) -> N
     assert not faults(results)
 
 
-@pytest.mark.parametrize("part", range(2))
+@pytest.mark.parametrize("part", range(PARTS))
 def test_laws(part: int) -> None:
-    names = list(LAWS)[part::2]
+    names = list(LAWS)[part::PARTS]
     results = run_child("laws", *names, simulate=True)
     assert set(results) == set(names)
     assert not faults(results)
@@ -139,10 +139,10 @@ DRIVER_LAWS = re.findall(r"^def (\w+)\(\s*api: FakeDriver\) -> None:",
 """By name: this process is not in the simulator, and cannot import them."""
 
 
-@pytest.mark.parametrize("part", range(2))
+@pytest.mark.parametrize("part", range(PARTS))
 def test_the_layer_over_the_driver(part: int) -> None:
     """Waiting, memory, streams, captured launches and errors, over a stand-in for the driver."""
-    names = DRIVER_LAWS[part::2]
+    names = DRIVER_LAWS[part::PARTS]
     assert len(DRIVER_LAWS) > 20
     results = run_child("driver", *names, simulate=True)
     assert set(results) == set(names)
