@@ -92,6 +92,45 @@ def test_what_is_made_of_the_argument_is_lost_as_well(reader: str, made: Any) ->
             transform(X)
 
 
+SAME = {"itself": lambda x: x, "all of it": lambda x: x[:], "a copy": lambda x: x.copy(),
+        "as an array": np.asarray, "backwards": lambda x: x[::-1], "an element": lambda x: x[0],
+        "reshaped": lambda x: x.reshape(-1)}
+
+
+@pytest.mark.parametrize("made", SAME)
+@pytest.mark.parametrize("reader", READERS)
+def test_the_argument_itself_is_lost_by_another_way(reader: str, made: str) -> None:
+    def f(x: Any) -> Any:
+        return np.sum(_custom(READERS[reader](SAME[made](x)))(x))
+
+    def kept(x: Any) -> Any:
+        p = {}
+        p["w"] = SAME[made](x)
+        own = tracejit.custom_gradient(lambda z: (z * p["w"], lambda u: u * 2.0))
+        return np.sum(own(x))
+
+    for g in (f, kept):
+        for transform in (tracejit.grad(g), tracejit.jit(g)):
+            with pytest.raises(tracejit.Refusal, match="reads a traced value from outside"):
+                transform(X)
+
+
+def test_the_gradient_function_may_read_what_is_around_it() -> None:
+    def f(x: Any, w: Any) -> Any:
+        @tracejit.custom_gradient
+        def own(z: Any) -> Any:
+            e = np.exp(z)
+            return np.sum(z * e), lambda u: u * x * w * e
+
+        return own(x) * np.sum(x)
+
+    w = np.array([2.0, 3.0])
+    value, slope = tracejit.value_and_grad(f)(X, w)
+    inner = np.sum(X * np.exp(X))
+    np.testing.assert_allclose(value, inner * np.sum(X))
+    np.testing.assert_allclose(slope, X * w * np.exp(X) * np.sum(X) + inner)
+
+
 @pytest.mark.parametrize("reader", READERS)
 def test_an_equal_expression_in_the_function_is_its_own(reader: str) -> None:
     inner = READERS[reader](2.0)

@@ -6,7 +6,7 @@ equal ones of the same region and of the regions around it, never with a sibling
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,18 +23,16 @@ class BlockScope:
 
     inputs: tuple[Value, ...]
 
-    __slots__ = ("eqns", "hidden", "inputs", "table")
+    __slots__ = ("eqns", "inputs", "table")
 
     def __init__(self, inputs: Sequence[Value] = ()) -> None:
         self.inputs = tuple(inputs)
         self.eqns: list[Eqn] = []
         self.table: dict[tuple[Any, ...], tuple[Value, ...]] = {}
-        self.hidden: set[Value] = set()
-        """Results that equal equations do not share for now."""
 
     def share(self, eqn: Eqn) -> None:
         """Let equal equations that follow share this one."""
-        if not (eqn.regions or eqn.op.effect or eqn.op.unique or self.hidden & {*eqn.outputs}):
+        if not (eqn.regions or eqn.op.effect or eqn.op.unique):
             self.table.setdefault(equation_key(eqn.op, eqn.inputs, eqn.params), eqn.outputs)
 
     def close(self, outputs: Sequence[Atom]) -> Block:
@@ -130,22 +128,6 @@ class Builder:
             yield scope
         finally:
             self.scopes.pop()
-
-    @contextmanager
-    def apart(self, shared: Container[object]) -> Iterator[None]:
-        """Share with equations emitted inside none from before, but those that make some values."""
-        before = [(scope, scope.table, scope.hidden) for scope in self.scopes]
-        for scope, table, hidden in before:
-            scope.hidden = hidden | {v for eqn in scope.eqns for v in eqn.outputs
-                                     if v not in shared}
-            scope.table = {k: found for k, found in table.items()
-                           if scope.hidden.isdisjoint(found)}
-        try:
-            yield
-        finally:
-            for scope, table, hidden in before:
-                scope.hidden = hidden
-                scope.table |= table
 
     @contextmanager
     def undone_if_raised(self) -> Iterator[None]:

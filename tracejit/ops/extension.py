@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MethodType
 from typing import Any, ParamSpec, TypeVar
 
@@ -21,7 +21,7 @@ from tracejit.ir.types import Aval, is_differentiable
 from tracejit.ir.walk import free_values
 from tracejit.ops.kinds import structural, yielded_types
 from tracejit.ops.reading import reads_past
-from tracejit.trace.ground.context import current, is_tracing, refuse
+from tracejit.trace.ground.context import Cell, current, is_tracing, refuse
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.eager import holds_recorded, record_whole, watches
 from tracejit.trace.values.equations import atom_of, lift
@@ -89,6 +89,7 @@ class RegisteredOp:
                          "that would get no gradient", "Pass it as an argument")
         made = builder.emit(self.op, atoms, attributes, [region])
         results = tuple(map(tracer_of, made))
+        _let_alias(results, _listed(result), _pairs(given, operands), f"op {self.op.name!r}")
         return results[0] if self.num_outputs == 1 else results
 
     def _bind(self, args: tuple[object, ...],
@@ -129,6 +130,27 @@ def _as_tracer(v: Value, like: object) -> Tracer:
     return tracer
 
 
+def _pairs(copies: Sequence[object], handed: Sequence[object]) -> dict[Cell, Cell]:
+    """Return the cells of arrays for which a function gets copies, by the cells of these."""
+    return {x.cell: y.cell for x, y in zip(copies, handed, strict=True)
+            if isinstance(x, Tracer) and isinstance(y, Tracer)}
+
+
+def _let_alias(results: Sequence[Tracer], returned: Sequence[object], handed: Mapping[Cell, Cell],
+               what: str) -> None:
+    """Note that results may be the arrays that a function returned, which have other names."""
+    for result, y in zip(results, returned, strict=True):
+        if isinstance(y, Tracer) and y.is_array:
+            cells = {y.cell, *y.cell.behind()} - {result.cell}
+            _let_be(result, [handed.get(c, c) for c in cells], what)
+
+
+def _let_be(result: Tracer, cells: Sequence[Cell], what: str) -> None:
+    """Let a result be, perhaps, an array of these cells."""
+    result.cell.stands_for(cells)
+    result.cell.decided_by = what
+
+
 # --- functions that Numba compiles --------------------------------------------------------------
 
 
@@ -147,11 +169,15 @@ class NativeOp(RegisteredOp):
                 raise refuse(f"op {self.op.name!r} gets a {type(x).__name__}, but compiled code "
                              "calls an @njit function with arrays and numbers only",
                              "Close over it, or pass numbers")
-        made = current().builder.emit(self.op, [atom_of(lift(x)) for x in values])
+        operands = [lift(x) for x in values]
+        made = current().builder.emit(self.op, [atom_of(x) for x in operands])
         if len(made) != self.num_outputs:
             raise ValueError(f"op {self.op.name!r} was registered with num_outputs="
                              f"{self.num_outputs}, but its function returns {len(made)}")
         results = tuple(map(tracer_of, made))
+        arrays = [x.cell for x in operands if isinstance(x, Tracer) and x.is_array]
+        for k in _returned_as_they_are(self.fn, [atom_of(x).aval for x in operands]):
+            _let_be(results[k], arrays, f"op {self.op.name!r}")
         return results[0] if self.num_outputs == 1 else results
 
 
@@ -177,34 +203,52 @@ def _refuse_draws(name: str, compiled: Any) -> None:
                      "result for equal arguments", "Draw them outside and pass them as an argument")
 
 
+def _signature(avals: Sequence[Aval], *, readonly: bool) -> tuple[Any, ...]:
+    """Return Numba's types of arguments."""
+    from numba import types
+    from numba.np.numpy_support import from_dtype
+
+    return tuple(types.Array(from_dtype(a.dtype), a.ndim, "C", readonly=readonly) if a.ndim
+                 else from_dtype(a.dtype) for a in avals)
+
+
+def _types_returned(compiled: Any) -> list[Any]:
+    """Return Numba's types of the results of a compiled function."""
+    from numba import types
+
+    found = compiled.signature.return_type
+    return list(found.types) if isinstance(found, types.BaseTuple) else [found]
+
+
+def _returned_as_they_are(fn: Any, avals: Sequence[Aval]) -> list[int]:
+    """Return which results may be arguments or views of them: read-only if the arguments are."""
+    compiled = fn.overloads[_signature(avals, readonly=True)]
+    return [k for k, kind in enumerate(_types_returned(compiled))
+            if not getattr(kind, "mutable", True)]
+
+
 def _native_results(name: str, fn: Any, avals: Sequence[Aval]) -> tuple[Aval, ...]:
     """Return the types of an `@njit` function's results, as Numba infers them."""
     from numba import types
     from numba.core.errors import NumbaError
-    from numba.np.numpy_support import as_dtype, from_dtype
-
-    def signature(*, readonly: bool) -> tuple[Any, ...]:
-        return tuple(types.Array(from_dtype(a.dtype), a.ndim, "C", readonly=readonly) if a.ndim
-                     else from_dtype(a.dtype) for a in avals)
+    from numba.np.numpy_support import as_dtype
 
     shown = ", ".join(map(str, avals))
     try:
-        fn.compile(signature(readonly=False))
+        fn.compile(_signature(avals, readonly=False))
     except NumbaError as e:
         why = str(e).strip().splitlines()[-1]
         raise refuse(f"Numba cannot compile the function of op {name!r} for ({shown}): {why}",
                      "Call it by itself to see more") from None
     try:
-        fn.compile(signature(readonly=True))
+        fn.compile(_signature(avals, readonly=True))
     except NumbaError:
         raise refuse(f"the function of op {name!r} writes to its arguments",
                      "Let it work on a copy and return that") from None
-    compiled = fn.overloads[signature(readonly=False)]
+    compiled = fn.overloads[_signature(avals, readonly=False)]
     _refuse_draws(name, compiled)
-    found = compiled.signature.return_type
-    kinds = list(found.types) if isinstance(found, types.BaseTuple) else [found]
     results = []
-    for kind in kinds:
+    for kind in _types_returned(compiled):
         if isinstance(kind, types.Array):
             shape = next((a.shape for a in avals if a.ndim == kind.ndim), None)
             if shape is None:
@@ -270,18 +314,19 @@ class CustomGradient:
                 return record_whole(self, args, kwargs)
             return _split(self.fn(*args, **kwargs), self.fn)[0]
         operands = [x for x in args if _is_operand(x)]
+        handed = list(map(_handed, args))  # others than what it may read elsewhere
         reads = _Reads()
         first = len(current().builder.scope.eqns)
-        before = {x.cell: x.cell.value for x in operands if isinstance(x, Tracer)}
-        handed = {atom_of(lift(x)) for x in operands}
-        with reads, current().builder.apart(handed):
-            result, grad_fn = _split(call_function(self.fn, args, kwargs), self.fn)
+        before = {x.cell: x.cell.value for x in handed if isinstance(x, Tracer)}
+        with reads:
+            result, grad_fn = _split(call_function(self.fn, tuple(handed), kwargs), self.fn)
         current().memory.refuse_changes(before, "custom_gradient")
         states = reads.states()
         ys = [lift(y) for y in _listed(result)]
         given = [atom_of(lift(x)) for x in (*operands, *states)]
         atoms = [*map(atom_of, ys), *given]
-        self._refuse_reads(given, atoms[:len(ys)], current().builder.scope.eqns[first:])
+        inner = [atom_of(lift(x)) for x in (*filter(_is_operand, handed), *states)]
+        self._refuse_reads(inner, atoms[:len(ys)], current().builder.scope.eqns[first:])
         inputs = tuple(Value(a.aval) for a in atoms[:len(ys)])
         takes = self._takes_variables(grad_fn, states)
         keywords: dict[str, object] = {"variables": states} if takes else {}
@@ -296,6 +341,7 @@ class CustomGradient:
         made = current().builder.emit(find_op("with_gradient"), atoms,
                                       {"count": len(ys), "none": none}, [region])
         results = [_as_tracer(v, y) for v, y in zip(made, ys, strict=True)]
+        _let_alias(results, ys, _pairs(handed, args), getattr(self.fn, "__name__", "a function"))
         return type(result)(results) if isinstance(result, (tuple, list)) else results[0]
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
@@ -338,13 +384,18 @@ class CustomGradient:
 
     def _refuse_reads(self, given: Sequence[Atom], ys: Sequence[Atom], made: Sequence[Eqn]) -> None:
         """Refuse a function that reads traced data which is not among its arguments."""
-        cells = [cell.cell_contents for cell in getattr(self.fn, "__closure__", None) or ()]
-        held = [x for x in cells if isinstance(x, Tracer) and is_differentiable(x.dtype)]
-        around = any(atom_of(x) not in given for x in held)  # made of an argument, perhaps
-        if around or reads_past(given, ys, made):
+        if reads_past(given, ys, made):
             name = getattr(self.fn, "__name__", "a function")
             raise refuse(f"{name}, which has a gradient of its own, reads a traced value from "
                          "outside: that would get no gradient", "Pass it as an argument")
+
+
+def _handed(x: object) -> Any:
+    """Return an argument as a value of its own, to be told from others that are equal to it."""
+    if type(x) is not Tracer or not is_differentiable(x.dtype):
+        return x
+    (own,) = current().builder.emit(find_op("named"), [x.value])
+    return _as_tracer(own, x)
 
 
 class _Reads:

@@ -32,6 +32,7 @@ __all__ = ["CAPTURES", "Cell", "Frame", "Place", "SizeGuard", "Trace", "active",
 class Cell:
     """The storage that an array's handles share. Writing replaces its value."""
 
+    decided_by: str
     depth: int
     first: Value
     handed_on: bool
@@ -39,7 +40,7 @@ class Cell:
     touched: bool
     value: Value
 
-    __slots__ = ("__weakref__", "choices", "constant", "depth", "first", "handed_on",
+    __slots__ = ("__weakref__", "choices", "constant", "decided_by", "depth", "first", "handed_on",
                  "handles", "is_array",
                  "layout", "may_be_number", "origins", "rows_of", "sources", "stale", "touched",
                  "unless", "value", "viewed_by")
@@ -58,6 +59,8 @@ class Cell:
         self.handles: list[weakref.ref[Any]] = []
         self.sources: tuple[Any, ...] = ()
         """Weak references to the cells of which data decides that this one stands for them."""
+        self.decided_by = "data"
+        """Which it is, as messages say."""
         self.choices: list[Any] = []
         """Weak references to the cells for which this one may be the source."""
         self.unless: tuple[Cell, Callable[[], bool]] | None = None
@@ -160,8 +163,8 @@ class Cell:
     def refuse_stale(self) -> None:
         """Refuse to read this cell after a write to a cell that it may be."""
         if self.stale is not None:
-            raise refuse("reading an array of which data decides which array it is, after one that "
-                         f"it may be was written to at {self.stale}",
+            raise refuse(f"reading an array of which {self.decided_by} decides which array it is, "
+                         f"after one that it may be was written to at {self.stale}",
                          "Copy it where it is bound: u = x.copy()")
 
 

@@ -144,10 +144,11 @@ class Memory:
         if value is not None:
             self.values[value] = cell.layout
         number = self._object(origin)
-        if number is None:  # an object that others may get, too
+        if number is None and not origin.cell.sources:  # an object that others may get, too
             number = -1 - len(self.handles)
             self.handles[id(origin)] = ref(origin), number
-        self.handles[id(tracer)] = ref(tracer), number
+        if number is not None:  # else data decides which it is
+            self.handles[id(tracer)] = ref(tracer), number
         if origin.cell in self.cells:
             self.cells[cell] = self.cells[origin.cell]
 

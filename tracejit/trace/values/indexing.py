@@ -211,8 +211,8 @@ def write_cell(x: Tracer, put: Any, at: At | None) -> None:
         raise refuse(cell.constant, "Work on a copy: x = x.copy()")
     if cell.may_be_in_use():
         give_up_lists(cell)
-        raise refuse("writing to an array of which data decides which array it is, while another "
-                     "name for it is in use", "Copy it first: x = x.copy()")
+        raise refuse(f"writing to an array of which {cell.decided_by} decides which array it is, "
+                     "while another name for it is in use", "Copy it first: x = x.copy()")
     trace = current()
     _note_rewriting(cell)
     trace.memory.note_write(cell)
