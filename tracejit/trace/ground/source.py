@@ -116,6 +116,9 @@ def of_users_module(made: object) -> None:
 
 _Method = TypeVar("_Method", bound=Callable[..., object])
 _ENTRANCES: list[CodeType] = []
+_PASSED: dict[int, CodeType] = {}
+"""The codes of tracejit, NumPy and Python that are no statement of a user's, by identity."""
+
 
 
 def entrance(method: _Method) -> _Method:
@@ -132,6 +135,9 @@ def find_site() -> Site | None:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
+        if id(code) in _PASSED:
+            frame = frame.f_back
+            continue
         if code in _ENTRANCES:
             entered = getattr(inspect.unwrap(frame.f_locals["self"].fn), "__code__", None)
             if entered is not None and is_user_code(entered):
@@ -141,6 +147,8 @@ def find_site() -> Site | None:
             return source.site(frame.f_lineno)
         if not _is_internal(code.co_filename) and not _has_no_text(code):
             return plain_source(code).site(frame.f_lineno)
+        if code.co_filename != "<string>" and code not in _ENTRANCES:
+            _PASSED[id(code)] = code
         frame = frame.f_back
     return None
 

@@ -86,8 +86,9 @@ LOOKS_INSIDE: dict[str, set[str] | None] = {
 }
 """By module, the functions that read attributes of functions and classes; None for all."""
 
-ANOTHER_VALUE = {"random", "time", "secrets", "numpy.random"}
-"""Modules whose functions give another value at every call."""
+ANOTHER_VALUE = frozenset(("random", "time", "secrets"))
+"""Modules of Python's whose functions give another value at every call."""
+DRAWS = frozenset(("numpy.random",))
 CLOCKS = {("datetime", "now"), ("datetime", "today"), ("datetime", "utcnow"), ("uuid", "uuid1"),
           ("uuid", "uuid4"), ("posix", "urandom"), ("posix", "getrandom"), ("posix", "times")}
 """Such functions in other modules, by module and name."""
@@ -97,7 +98,7 @@ FRAMES = {("sys", "_getframe"), ("sys", "_getframemodulename"), ("sys", "_curren
           ("traceback", "format_stack"), ("traceback", "print_stack"), ("traceback", "walk_stack")}
 """The functions that look at the frames around their call, by module and name."""
 
-SAFE = {"logging", "threading", "_thread", "numba", "llvmlite", "tracejit"}
+SAFE = frozenset(("logging", "threading", "_thread", "numba", "llvmlite", "tracejit"))
 """Modules whose objects hold no state that comes into a result."""
 
 AGAIN = (os.getenv, os.getcwd, os.cpu_count, os.path.exists, os.path.isfile, os.path.isdir,
@@ -136,7 +137,8 @@ def module_of(fn: Any) -> str:
     return module or ""
 
 
-def _is_in(module: str, modules: Any) -> bool:
+@functools.lru_cache(4096)
+def _is_in(module: str, modules: frozenset[str]) -> bool:
     parts = module.split(".")
     return any(".".join(parts[:k]) in modules for k in range(1, len(parts) + 1))
 
@@ -144,9 +146,9 @@ def _is_in(module: str, modules: Any) -> bool:
 def gives_another_value(fn: Callable[..., object]) -> bool:
     """Return whether a function gives another value at every call."""
     module, name = module_of(fn), getattr(fn, "__name__", "")
-    if _is_in(module, ANOTHER_VALUE - {"numpy.random"}):
+    if _is_in(module, ANOTHER_VALUE):
         return is_standard(module.partition(".")[0])
-    return _is_in(module, {"numpy.random"}) or (module.partition(".")[0], name) in CLOCKS
+    return _is_in(module, DRAWS) or (module.partition(".")[0], name) in CLOCKS
 
 
 def reads_nothing(fn: Callable[..., object]) -> bool:
