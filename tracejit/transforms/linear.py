@@ -23,7 +23,7 @@ from tracejit.trace.ground.context import current, refuse, refuse_outside
 from tracejit.trace.ground.facts import copies_of
 from tracejit.trace.regions.draws import generator_from_outside, has_no_seed, refuse_draws
 from tracejit.trace.state.paths import Leaf, Path
-from tracejit.trace.values.eager import Recorded, watches
+from tracejit.trace.values.eager import Recorded, State, watches
 from tracejit.trace.values.equations import atom_of, is_weak, lift
 from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.specs import ArgSpec
@@ -126,7 +126,7 @@ class Pullback:
         before = as_before_draws(leaves)
         result = self.forward(*args, **kwargs)
         state = _StateAsCalled(self.forward, structure, before)
-        leaves = copies_of(before)
+        leaves = copies_of(list(map(_as_now, before)))
         value, aux = result if self.has_aux else (result, None)
         out_leaves, out_structure = flatten(value)
         names = leaf_names(out_structure, "the result")
@@ -212,6 +212,18 @@ class Pullback:
         return (value, pullback, aux) if self.has_aux else (value, pullback)
 
 
+def _as_now(x: object) -> Any:
+    """Return the present value of a variable, which tapes follow; anything else as it is."""
+    return x.read_value() if isinstance(x, State) else x
+
+
+def _of_variable(path: Path) -> Path:
+    """Return the path to the variable or tape value whose content is at a path, or the path."""
+    whole = Path(path.root, path.name, path.steps[:-1])
+    is_content = path.steps[-1:] == (("attr", "_data"),)
+    return whole if is_content and isinstance(whole.read(), Recorded) else path
+
+
 class _StateAsCalled:
     """The state that a call read besides its arguments, as it was then.
 
@@ -222,18 +234,18 @@ class _StateAsCalled:
 
     def __init__(self, forward: Function, structure: Structure, leaves: Sequence[object]) -> None:
         self.chosen = forward._chosen(structure, leaves)
-        if self.chosen is not None and self.chosen.interface.recorded and (
-                watches() or any(isinstance(x, Recorded) for x in leaves)):
-            self.chosen = None  # tapes follow variables: the pullback reads them
-        found = [] if self.chosen is None else [
-            (s.path, s.read()) for s in self.chosen.interface.sources if isinstance(s, Leaf)]
+        found: list[tuple[Path, object]] = []
+        if self.chosen is not None:
+            paths = [s.path for s in self.chosen.interface.sources if isinstance(s, Leaf)]
+            found = [(p, (_of_variable(p) if watches() else p).read()) for p in paths]
         self.paths = [path for path, _ in found]
         self.keys = tuple([path.key for path in self.paths])
-        self.values = [x.copy("K") if isinstance(x, np.ndarray) else x for _, x in found]
+        self.values = [x.copy("K") if isinstance(x, np.ndarray) else _as_now(x) for _, x in found]
 
     def require(self, leaves: Sequence[object], name: str) -> None:
         """Refuse a pullback where state that decides on the program has changed since."""
-        if self.chosen is None or self.chosen.still_holds(leaves):
+        if self.chosen is None or self.chosen.still_holds(
+                [x._data if isinstance(x, Recorded) else x for x in leaves]):
             return
         why = next(filter(None, (g.why_not() for g in self.chosen.interface.guards)),
                    "a number or array is of another kind")
@@ -288,7 +300,9 @@ class _Backward:
         """Within a capture, of a tape that recorded the pullback, make it anew there."""
         leaves, cts, *states = args
         for path, state in zip(self.paths, states, strict=True):
-            current().captured.give(path, lift(state) if isinstance(state, np.ndarray) else state)
+            whole = _of_variable(path)
+            is_data = isinstance(state, np.ndarray) or whole is not path
+            current().captured.give(whole, lift(state) if is_data else state)
         call_args, call_kwargs = unflatten(self.structure, iter(leaves))
         value, pullback, *_ = self.owner.inline(call_args, call_kwargs)
         return pullback(unflatten(flatten(value)[1], iter(cts)))

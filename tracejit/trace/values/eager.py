@@ -37,6 +37,10 @@ class State(Recorded):
         """Return its name in messages."""
         raise NotImplementedError
 
+    def read_value(self) -> Recorded:
+        """Return the present value, which stays as it is."""
+        raise NotImplementedError
+
     def _accept(self, data: object) -> None:
         """Take a new NumPy value, which nobody else changes."""
         raise NotImplementedError
