@@ -137,6 +137,59 @@ def test_a_result_is_of_its_call(use: str, made: str, tmp_path: Path) -> None:
         sys.modules.pop(module.__name__, None)
 
 
+CLASSES = {
+    "statement": "class T:\n        k = 1",
+    "with bases": "class T(C):\n        pass",
+    "of a list": "class T(list):\n        pass",
+    "exception": "class T(Exception):\n        pass",
+    "data": "@dataclass\n    class T:\n        k: int = 1",
+    "slots": "class T:\n        __slots__ = ('k',)",
+    "enum": "class T(enum.Enum):\n        A = 1",
+    "call": "T = type('T', (), {'k': 1})",
+    "call with bases": "T = type('T', (C,), {})",
+    "named tuple": "T = collections.namedtuple('T', 'a b', defaults=(1, 2))",
+    "typed tuple": "class T(typing.NamedTuple):\n        a: int = 1",
+    "enum by call": "T = enum.Enum('T', 'A B')",
+    "in a branch": "if x > 0.0:\n        class T:\n            k = 1",
+    "in a loop": "for k in range(2):\n        class T:\n            k = 1",
+    "of a function": "T = made()",
+}
+RETURNED = {"the class": "T", "in a list": "[T]", "in a tuple": "(T, 1)", "a value": "{'a': T}",
+            "an object": "T.A if hasattr(T, 'A') else T()",
+            "objects": "[T.A if hasattr(T, 'A') else T()]"}
+MADE = """import enum, typing
+def made():
+    class M:
+        k = 1
+    return M
+"""
+
+
+@pytest.mark.parametrize("returned", RETURNED)
+@pytest.mark.parametrize("made", CLASSES)
+def test_a_class_that_a_call_makes_is_of_this_call(made: str, returned: str,
+                                                   tmp_path: Path) -> None:
+    text = (f"{HEAD}{MADE}def f(x):\n    {CLASSES[made]}\n    return x, {RETURNED[returned]}\n"
+            "def class_of(r):\n    r = r['a'] if type(r) is dict else r\n"
+            "    r = r[0] if type(r) in (list, tuple) else r\n"
+            "    return r if isinstance(r, type) else type(r)\n")
+    module = load(text, tmp_path, f"classes_of_their_own_{next(_NUMBERS)}")
+    call = tracejit.jit(module.f)
+    refused = ""
+    try:
+        with tracejit.config(disable_jit=True):
+            try:
+                found = [module.class_of(call(float(k))[1]) for k in (1, 2, 3)]
+            except tracejit.Refusal as e:
+                refused = str(e)
+        if refused:
+            assert f"{module.__name__}.py" in refused
+            return
+        assert len({*found}) == len({module.class_of(module.f(1.0)[1]) for _ in range(3)})
+    finally:
+        sys.modules.pop(module.__name__, None)
+
+
 def test_iterators_and_views_are_refused_by_name() -> None:
     with pytest.raises(tracejit.Refusal, match=r"list_iterator, that is returned .* list\(\.\.\."):
         tracejit.jit(lambda x: (x, iter([1, 2])))(2.0)

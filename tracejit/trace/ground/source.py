@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from types import CodeType, FrameType, FunctionType
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 from tracejit.ir.cells import line_name
 from tracejit.ir.core import Site
@@ -18,9 +19,12 @@ from tracejit.trace.ground.strangers import STRANGERS
 from tracejit.trace.ground.trees import SYNTAX_TREES, find_tree
 
 __all__ = ["FunctionSource", "describe_line", "entrance", "find_site", "find_source",
-           "is_of_library", "is_user_code", "line_of_error", "of_users_module", "plain_source",
-           "register_code", "rewritten_source", "runs_library_code"]
+           "is_made_by_captured", "is_of_library", "is_user_code", "line_of_error",
+           "of_users_module", "plain_source", "register_code", "rewritten_source",
+           "runs_library_code"]
 
+FACTORY = "_tj_factory"
+"""The name of the function around a rewritten one."""
 PACKAGE = os.path.abspath(os.path.join(__file__, *[os.pardir] * 3)) + os.sep
 _CODEGEN = os.path.realpath(os.path.join(PACKAGE, "codegen")) + os.sep
 LIKE_USERS = frozenset(os.path.join(PACKAGE, *path.split("/")) for path in (
@@ -103,6 +107,15 @@ def plain_source(code: CodeType) -> FunctionSource:
     return found
 
 
+_MADE_BY_CALLS: WeakSet[type] = WeakSet()
+"""The classes that calls in captured code have made."""
+
+
+def is_made_by_captured(cls: type) -> bool:
+    """Return whether captured code made a class, by a statement or by a call."""
+    return cls.__qualname__.startswith(f"{FACTORY}.") or cls in _MADE_BY_CALLS
+
+
 def of_users_module(made: object) -> None:
     """Give a class that a call in captured code made the module of this code, as Python does."""
     if isinstance(made, type) and made.__module__.startswith("tracejit.") and getattr(
@@ -112,6 +125,7 @@ def of_users_module(made: object) -> None:
             frame = frame.f_back
         if frame is not None:
             made.__module__ = frame.f_globals.get("__name__", "builtins")
+            _MADE_BY_CALLS.add(made)
 
 
 _Method = TypeVar("_Method", bound=Callable[..., object])

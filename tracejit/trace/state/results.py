@@ -17,6 +17,7 @@ import numpy as np
 
 from tracejit.exact import is_unchanging
 from tracejit.trace.ground.modules import home_of, is_fixed
+from tracejit.trace.ground.source import is_made_by_captured
 from tracejit.trace.state.paths import Path, attributes_of
 
 __all__ = ["CannotBeNew", "New", "new_at_each_call"]
@@ -48,6 +49,7 @@ class New:
 
 def new_at_each_call(x: object, outside: Outside) -> New | None:
     """Return how a call makes its own object; None for one that calls may share."""
+    _require_known_class(x)
     if outside(x) is not None or _is_shared(x):
         return None
     kept = []
@@ -85,9 +87,11 @@ def _parts_of(x: object, outside: Outside) -> Iterator[object]:
     while pending:
         y = pending.pop()
         if id(y) in seen or _is_shared(y):
+            _require_known_class(y)
             continue
         seen[id(y)] = y
         yield y
+        _require_known_class(y)
         if isinstance(y, FunctionType):
             pending += _held_by(y)
         elif outside(y) is None and gc.is_tracked(y):
@@ -106,6 +110,16 @@ def _held_by(fn: FunctionType) -> list[Any]:
             continue
     held = [*cells, *(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values()]
     return [x for x in held if isinstance(x, FunctionType) or not _is_shared(x)]
+
+
+def _require_known_class(x: object) -> None:
+    """Refuse a class that captured code makes, and its objects: each call would make another."""
+    cls = x if isinstance(x, type) else type(x)
+    if is_made_by_captured(cls):
+        what = f"the class {cls.__name__!r}"
+        raise CannotBeNew(f"{what if cls is x else f'an object of {what}'}, which the function "
+                          "makes, that is returned would be of one class for all calls",
+                          "Make the class outside of the function")
 
 
 def _require_new(x: object, outside: Outside) -> None:

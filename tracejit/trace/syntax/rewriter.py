@@ -20,7 +20,7 @@ from typing import Any
 
 from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
-from tracejit.trace.ground.source import FunctionSource, find_source, register_code
+from tracejit.trace.ground.source import FACTORY, FunctionSource, find_source, register_code
 from tracejit.trace.ground.trees import SYNTAX_TREES, future_flags
 from tracejit.trace.syntax.generators import Form, NotInForm, in_form, is_generator
 from tracejit.trace.syntax.hooked_functions import FunctionRewriter, strip_signature
@@ -102,7 +102,7 @@ def _compile(source: FunctionSource, fn: FunctionType, form: Form,
     hold_operands(tree)
     names = [ast.arg(HOOKS), *(ast.arg(name) for name in free)]
     params = ast.arguments([], names, None, [], [], None, [])
-    factory = ast.FunctionDef("_tj_factory", params, [tree, ast.Return(load(tree.name))], [])
+    factory = ast.FunctionDef(FACTORY, params, [tree, ast.Return(load(tree.name))], [])
     module = ast.fix_missing_locations(ast.Module([place(factory, tree)], []))
     compiled = compile(module, source.file, "exec", future_flags(fn.__code__), dont_inherit=True)
     factory_code = next(c for c in compiled.co_consts if isinstance(c, CodeType))
