@@ -121,11 +121,8 @@ class Memory:
                              f"{type(x.content).__name__}, is captured as an array",
                              "Pass np.asarray(x), and the class or a flag beside it")
 
-    def dtype_of(self, cell: Cell, dtype: np.dtype) -> np.dtype:
-        """Return the dtype of an array as users see it: of an input, in the input's byte order."""
-        number = self.cells.get(cell)
-        if number is None:
-            return dtype
+    def dtype_of_input(self, number: int, dtype: np.dtype) -> np.dtype:
+        """Return the dtype of an input as users see it, in its own byte order."""
         self._note("native", (number,))
         return dtype if self._ask("native", number) else self.inputs[number].content.dtype
 

@@ -17,6 +17,7 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import SETTERS, method_of_object
 from tracejit.trace.ground.modules import home_of_class
 from tracejit.trace.ground.upward import ABOVE, above
+from tracejit.trace.python.byte_orders import shown_dtype
 from tracejit.trace.python.kinds_of_values import asked_type_of, type_of
 from tracejit.trace.python.objects import attribute_of_object, set_attribute_of_object
 from tracejit.trace.python.special_methods import is_generator, special_method
@@ -98,7 +99,7 @@ def attribute_of_traced(owner: object, name: str) -> Any:
     if name == "__class__":
         return asked_type_of(owner)
     if name == "dtype" and isinstance(owner, Tracer) and owner.is_array:
-        return current().memory.dtype_of(owner.cell, owner.dtype)
+        return shown_dtype(owner)
     of_python = kind in (bool, int, float, complex)
     if (of_python or name.startswith("__")) and not hasattr(kind, name):
         raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
