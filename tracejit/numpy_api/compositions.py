@@ -11,6 +11,7 @@ import numpy as np
 from tracejit.ir.dims import maximum, minimum
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.emptiness import require_items
 from tracejit.numpy_api.grids import eye
 from tracejit.numpy_api.products import conjugated
 from tracejit.numpy_api.ranges import arange, linspace
@@ -37,8 +38,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     for x, name in ((a, "a"), (v, "v")):
         if len(x.dims) > 1:
             raise ValueError("object too deep for desired array")
-        if current().decide(x.dims[0], "==", "an array that is convolved is empty, or not"):
-            raise ValueError(f"{name} cannot be empty")
+        require_items(x.dims[0], ValueError, f"{name} cannot be empty")
     dtype = np.result_type(a.dtype, v.dtype)
     a, v = cast(a, dtype), cast(v, dtype)
     (n,), (m,), known = a.dims, v.dims, current().builder.known

@@ -24,6 +24,7 @@ from tracejit.trace.values.tracer import Tracer
 if TYPE_CHECKING:
     pass
 from tracejit.numpy_api.axes import normalize_axes, normalize_axis
+from tracejit.numpy_api.emptiness import require_items
 from tracejit.numpy_api.shapes import as_tuple, ravel, reshape
 
 
@@ -96,6 +97,10 @@ def pad(array: Any, pad_width: object, mode: str = "constant", *, constant_value
         result[tuple(slice(as_operand(a), as_operand(a + d))
                      for d, (a, _) in zip(array.dims, widths, strict=True))] = array
         return lay_out(result, "A", array)
+    for axis, (d, around) in enumerate(zip(array.dims, widths, strict=True)):
+        if around != (0, 0):
+            require_items(d, ValueError, f"can't extend empty axis {axis} using modes other than "
+                          "'constant' or 'empty'")
     if mode == "linear_ramp":
         return _with_sides(array, widths, _pairs(end_values, ndim), _ramp)
     if mode in _STATISTICS:

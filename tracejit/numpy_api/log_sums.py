@@ -8,6 +8,7 @@ import numpy as np
 
 from tracejit.numpy_api.axes import normalize_axes
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
+from tracejit.numpy_api.emptiness import require_items
 from tracejit.numpy_api.special_kinds import scipy_special
 from tracejit.ops.calls import stop_gradient
 from tracejit.trace.ground.context import refuse
@@ -76,6 +77,9 @@ def log_softmax(x: object, axis: object = None) -> Any:
     wide: Any = as_inexact(x)
     if wide.dtype.kind == "c":
         raise refuse("scipy.special.log_softmax of complex numbers", "Use real ones")
+    for k in normalize_axes(axis, len(wide.dims)):
+        require_items(wide.dims[k], ValueError, "zero-size array to reduction operation maximum "
+                      "which has no identity")
     below: Any = wide - _top(wide, axis)
     return below - np.log(np.sum(np.exp(below), axis=axis, keepdims=True))  # type: ignore[call-overload]
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
+from tracejit.numpy_api.emptiness import is_nothing
 from tracejit.numpy_api.factors import double, single_again
 from tracejit.numpy_api.finite import checks_finite
 from tracejit.numpy_api.linalg import of_wide
 from tracejit.numpy_api.matrices import expm, toeplitz
 from tracejit.numpy_api.matrix_equations import logarithm_of
-from tracejit.numpy_api.ordering import is_nothing
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.implicit import implied
 from tracejit.ops.linalg import adjoint

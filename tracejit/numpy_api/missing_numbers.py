@@ -10,7 +10,8 @@ import numpy as np
 from tracejit.numpy_api.averages import root_of_squares
 from tracejit.numpy_api.axes import normalize_axes
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
-from tracejit.numpy_api.ordering import is_nothing, is_python_float, sort
+from tracejit.numpy_api.emptiness import is_nothing
+from tracejit.numpy_api.ordering import is_python_float, sort, with_one_more
 from tracejit.numpy_api.running_folds import cumprod, cumsum
 from tracejit.numpy_api.shapes import moveaxis
 from tracejit.ops.reductions import flatten_axes
@@ -116,7 +117,8 @@ def _sorted_first(a: object, axis: Axis) -> tuple[Any, Any, tuple[Any, ...]]:
     flat = flatten_axes(a, axes) if not rest else np.reshape(
         np.transpose(a, (*rest, *axes)), (*(as_operand(a.dims[k]) for k in rest), -1))
     ordered = moveaxis(sort(flat, -1), -1, 0)
-    return ordered, np.sum(np.logical_not(np.isnan(ordered)), axis=0), kept
+    count = np.sum(np.logical_not(np.isnan(ordered)), axis=0)
+    return with_one_more(as_tracer(ordered)), count, kept
 
 
 def _at(ordered: np.ndarray, place: np.ndarray) -> Any:
@@ -175,5 +177,6 @@ def _each(ordered: np.ndarray, places: np.ndarray) -> Any:
 @captures(np.nanpercentile)
 def nanpercentile(a: object, q: object, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """Return the percentiles, at per cents `q`, of the elements that are not NaN."""
-    fraction: Any = np.true_divide(q, 100.0)  # type: ignore[call-overload]
+    given: Any = as_tracer(q) if isinstance(q, (list, tuple)) else q
+    fraction: Any = np.true_divide(given, 100.0)
     return nanquantile(a, fraction, axis, keepdims=keepdims)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.ir.dims import Dim
 from tracejit.numpy_api.axes import along_axis, normalize_axes, normalize_axis
 from tracejit.numpy_api.complex_numbers import order_keys
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
+from tracejit.numpy_api.emptiness import is_nothing, require_items
 from tracejit.numpy_api.selection import indices_along
 from tracejit.numpy_api.shapes import moveaxis
 from tracejit.trace.ground.context import current
@@ -28,7 +28,7 @@ from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Lifted, Tracer, tracer_of
 
-__all__ = ["is_nothing", "is_python_float"]
+__all__ = ["is_python_float", "with_one_more"]
 
 
 def require_no_fields(order: object) -> None:
@@ -86,15 +86,22 @@ def median(a: object, axis: object = None, *, keepdims: bool = False) -> Any:
         nothing = np.mean(ordered, axis=0)
         return np.reshape(nothing, kept) if keepdims else nothing
     n = as_operand(ordered.dims[0])
-    low, high = ordered[(n - 1) // 2], ordered[n // 2]
+    full, last = with_one_more(ordered), np.maximum(n - 1, 0)
+    low, high = full[last // 2], full[n // 2]
     is_odd = np.equal(n % 2, 1)  # in the run: `==` of sizes would make two programs
-    result = _or_nan(np.where(is_odd, low, (low + high) / 2.0), ordered)
+    result = _or_nan(np.where(is_odd, low, (low + high) / 2.0), full[last])
     return np.reshape(result, kept) if keepdims else result
 
 
-def is_nothing(d: Dim) -> bool:
-    """Return whether a size is 0, which the program is then made for."""
-    return current().decide(d, "==", "whether an array is empty") is True
+def with_one_more(ordered: Tracer) -> Tracer:
+    """Return sorted floats with a NaN behind them where data decides how many there are.
+
+    So one is there where none of them is.
+    """
+    if current().decide(ordered.dims[0], "==", "whether an array is empty") is not None:
+        return ordered
+    more = apply("full", ordered.dtype.type(np.nan), shape=(1, *ordered.dims[1:]))
+    return as_tracer(np.concatenate([ordered, more]))
 
 
 def _ordered(a: object, axis: object) -> tuple[Tracer, tuple[Any, ...]]:
@@ -115,11 +122,11 @@ def _ordered(a: object, axis: object) -> tuple[Tracer, tuple[Any, ...]]:
     return moveaxis(sort(a, axis), axis, 0), kept
 
 
-def _or_nan(result: Lifted, ordered: Tracer) -> Any:
-    """Return the result, or NaN where the sorted elements end with one."""
-    if ordered.dtype.kind not in "fc":
+def _or_nan(result: Lifted, last: Any) -> Any:
+    """Return the result, or NaN where the last of the sorted elements is one."""
+    if last.dtype.kind not in "fc":
         return result
-    return np.where(np.isnan(ordered[-1]), ordered[-1], result)
+    return np.where(np.isnan(last), last, result)
 
 
 @captures(np.quantile)
@@ -145,14 +152,14 @@ def quantile(a: object, q: object, axis: object = None, *, method: str = "linear
         whole = np.clip(whole, 0, last)
     below = whole.astype(np.int64)
     if method in _AT_PLACES:
-        result = _or_nan(ordered[below], ordered)
+        result = _or_nan(ordered[below], ordered[-1])
         return np.reshape(result, (*place.shape, *kept)) if keepdims else result
     low, high = ordered[below], ordered[np.minimum(below + 1, last)]
     t = t.reshape((*place.shape, *(1,) * (len(ordered.dims) - 1)))
     if ordered.dtype.kind == "f" and is_python_float(q):
         t = cast(t, ordered.dtype)  # a Python number leaves float32 as it is
     step = high - low
-    result = _or_nan(np.where(t < 0.5, low + step * t, high - step * (1.0 - t)), ordered)
+    result = _or_nan(np.where(t < 0.5, low + step * t, high - step * (1.0 - t)), ordered[-1])
     return np.reshape(result, (*place.shape, *kept)) if keepdims else result
 
 
@@ -198,6 +205,7 @@ def percentile(a: object, q: Any, axis: object = None, *, method: str = "linear"
     """Return the elements at per cents of the sorted order, or between two of them."""
     a = as_tracer(a)
     hundred = a.dtype.type(100) if a.dtype.kind == "f" else 100
+    q = as_tracer(q) if isinstance(q, (list, tuple)) else q
     return quantile(a, np.true_divide(q, hundred), axis, method=method, keepdims=keepdims)
 
 
@@ -225,6 +233,7 @@ def interp(x: object, xp: object, fp: object, left: Any = None, right: Any = Non
                         "according to the rule 'safe'")
     if not same_dim(xp.dims[0], fp.dims[0]):
         raise ValueError("fp and xp are not of the same length.")
+    require_items(xp.dims[0], ValueError, "array of sample points is empty")
     x, xp = cast(x, np.float64), cast(xp, np.float64)
     fp = cast(fp, np.complex128 if fp.dtype.kind == "c" else np.float64)
     n = as_operand(xp.dims[0])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.emptiness import require_items
 from tracejit.scipy_api.made import Made
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import OBJECTS, scipy_captures
@@ -205,6 +206,8 @@ def _of_univariate(spline: object, x: object, nu: int = 0, ext: object = None) -
 def splev(x: object, tck: object, der: int = 0, ext: object = 0) -> Any:
     """Return the values of a B-spline, or of a derivative."""
     if isinstance(tck, (tuple, list)):
+        for d in as_tracer(x).dims:
+            require_items(d, ValueError, "Invalid input data")
         return _fitted(tck, x, der, ext)
     if isinstance(tck, Spline):
         return tck(x, der, True)

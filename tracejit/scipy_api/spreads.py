@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.numpy_api.ordering import is_nothing
+from tracejit.numpy_api.emptiness import is_nothing
+from tracejit.numpy_api.ordering import with_one_more
 from tracejit.scipy_api.samples import named_statistic, size
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
@@ -39,13 +40,14 @@ def _quantile(x: np.ndarray, q: float, method: str) -> Any:
     """Return a quantile of rows: between two neighbours, of which infinite ones may be alike."""
     if method != "linear":
         return np.quantile(x, q, axis=-1, method=method)  # type: ignore[call-overload]
-    place: Any = q * cast(as_tracer(size(x) - 1), np.float64)
+    last: Any = np.maximum(size(x) - 1, 0)
+    place: Any = q * cast(as_tracer(last), np.float64)
     below: Any = np.floor(place).astype(np.int64)
-    ordered: Any = np.sort(x, axis=-1)
+    columns: Any = with_one_more(as_tracer(np.moveaxis(np.sort(x, axis=-1), -1, 0)))
+    ordered: Any = np.moveaxis(columns, 0, -1)
     share = cast(place - below, x.dtype)
-    found = (1 - share) * ordered[..., below] + share * ordered[..., np.minimum(
-        below + 1, size(x) - 1)]
-    return np.where(np.isnan(ordered[..., -1]), x.dtype.type(np.nan), found)
+    found = (1 - share) * ordered[..., below] + share * ordered[..., np.minimum(below + 1, last)]
+    return np.where(np.isnan(ordered[..., last]), x.dtype.type(np.nan), found)
 
 
 def _median_deviation(x: np.ndarray, center: object = None,

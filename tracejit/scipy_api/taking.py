@@ -8,13 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.numpy_api.ordering import is_nothing
+from tracejit.errors import NotCaptured
+from tracejit.numpy_api.emptiness import is_nothing, require_items
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import dims_of, dtype_of
 from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["captures_of_some"]
+
+
+REMEDY = "Return something else where the size is 0"
 
 
 def captures_of_some(module: str, captures: dict[str, Callable[..., object]],
@@ -38,8 +42,10 @@ def _checked(label: str, capture: Callable[..., object], kinds: str,
                 raise refuse(f"{label} of an array of {kind} cannot be captured",
                              "Convert it with .astype(float)")
             if any(map(is_nothing, dims_of(x))):
-                raise refuse(f"{label} of an empty array cannot be captured",
-                             "Return something else where the size is 0")
+                raise refuse(f"{label} of an empty array cannot be captured", REMEDY)
+            for d in dims_of(x):
+                require_items(d, NotCaptured, f"{label} of an empty array cannot be captured. "
+                              f"{REMEDY}")
         return capture(*args, **kwargs)
 
     return checked
