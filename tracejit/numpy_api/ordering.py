@@ -89,7 +89,7 @@ def median(a: object, axis: object = None, *, keepdims: bool = False) -> Any:
     full, last = with_one_more(ordered), np.maximum(n - 1, 0)
     low, high = full[last // 2], full[n // 2]
     is_odd = np.equal(n % 2, 1)  # in the run: `==` of sizes would make two programs
-    result = _or_nan(np.where(is_odd, low, (low + high) / 2.0), full[last])
+    result = _or_nan(np.where(is_odd, low, (low + high) / 2.0), as_tracer(full[last]))
     return np.reshape(result, kept) if keepdims else result
 
 
@@ -122,7 +122,7 @@ def _ordered(a: object, axis: object) -> tuple[Tracer, tuple[Any, ...]]:
     return moveaxis(sort(a, axis), axis, 0), kept
 
 
-def _or_nan(result: Lifted, last: Any) -> Any:
+def _or_nan(result: Lifted, last: Tracer) -> Any:
     """Return the result, or NaN where the last of the sorted elements is one."""
     if last.dtype.kind not in "fc":
         return result
@@ -152,14 +152,15 @@ def quantile(a: object, q: object, axis: object = None, *, method: str = "linear
         whole = np.clip(whole, 0, last)
     below = whole.astype(np.int64)
     if method in _AT_PLACES:
-        result = _or_nan(ordered[below], ordered[-1])
+        result = _or_nan(ordered[below], as_tracer(ordered[-1]))
         return np.reshape(result, (*place.shape, *kept)) if keepdims else result
     low, high = ordered[below], ordered[np.minimum(below + 1, last)]
     t = t.reshape((*place.shape, *(1,) * (len(ordered.dims) - 1)))
     if ordered.dtype.kind == "f" and is_python_float(q):
         t = cast(t, ordered.dtype)  # a Python number leaves float32 as it is
     step = high - low
-    result = _or_nan(np.where(t < 0.5, low + step * t, high - step * (1.0 - t)), ordered[-1])
+    result = _or_nan(np.where(t < 0.5, low + step * t, high - step * (1.0 - t)), as_tracer(
+        ordered[-1]))
     return np.reshape(result, (*place.shape, *kept)) if keepdims else result
 
 

@@ -7,16 +7,17 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tracejit.errors import NotCaptured
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
-from tracejit.scipy_api.interpolators import cubic_spline
+from tracejit.scipy_api.interpolators import cubic_through, doubles
 from tracejit.scipy_api.made import Made
-from tracejit.scipy_api.piecewise import Piecewise, real_points
+from tracejit.scipy_api.piecewise import real_points
 from tracejit.scipy_api.spline_making import make_interp_spline
 from tracejit.scipy_api.taking import captures_of_some
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.values.equations import cast
-from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.python_numbers import require, require_ours
 from tracejit.trace.values.tracer import Tracer
 
 __all__: list[str] = []
@@ -44,15 +45,16 @@ class Interpolator(Made):
     def __call__(self, x: object) -> Any:
         """Return the values at points."""
         given: Any = as_tracer(x)
-        points: Any = np.reshape(cast(real_points(given), np.float64), (-1,))
+        points: Any = np.reshape(real_points(given), (-1,))
         below, above = points < self.places[0], points > self.places[-1]
         if self.checked:
             require(np.logical_not(np.any(below | above)), ValueError,
                     "A value in x_new is outside of the interpolation range.")
         found = as_tracer(self.form(points))
         if self.fill is not None:
-            low, high = (_beside(m, found) for m in (below, above))
-            found = as_tracer(np.where(low, self.fill[0], np.where(high, self.fill[1], found)))  # type: ignore[call-overload]
+            for mask, value in zip((below, above), self.fill, strict=True):
+                found = as_tracer(np.where(_beside(mask, found), cast(as_tracer(
+                    value), found.dtype), found))
         rank = len(given.dims)
         whole: Any = np.reshape(found, (*given.shape, *found.shape[1:]))
         return np.moveaxis(whole, tuple(range(rank)), tuple(range(self.axis, self.axis + rank)))
@@ -63,8 +65,16 @@ def _beside(mask: np.ndarray, values: Tracer) -> Any:
 
 
 def _lines(x: np.ndarray, y: np.ndarray) -> Form:
-    h = _beside(np.diff(x), as_tracer(y))
-    return Piecewise(x, np.stack([np.diff(y, axis=0) / h, y[:-1]]), True)
+    """Return the lines through neighbours, in the dtypes of the data and the points."""
+    last = np.shape(y)[0] - 1
+
+    def form(at: np.ndarray) -> Any:
+        k = np.clip(np.searchsorted(x, at), 1, last)
+        like = as_tracer(y)
+        slope = (y[k] - y[k - 1]) / _beside(x[k] - x[k - 1], like)
+        return slope * _beside(at - x[k - 1], like) + y[k - 1]
+
+    return form
 
 
 def _steps(places: np.ndarray, y: np.ndarray, side: Literal["left", "right"], back: int) -> Form:
@@ -73,13 +83,37 @@ def _steps(places: np.ndarray, y: np.ndarray, side: Literal["left", "right"], ba
     return lambda x: y[np.clip(np.searchsorted(places, x, side=side) - back, 0, last)]
 
 
+def _nearest(x: np.ndarray, y: np.ndarray, side: Literal["left", "right"]) -> Form:
+    half = cast(as_tracer(x), np.float64 if x.dtype.kind in "iu" else x.dtype) / 2.0
+    return _steps(half[1:] + half[:-1], y, side, 0)
+
+
+def _spline(k: int) -> Callable[..., Form]:
+    """Return the maker of splines, which are NaN where a value is one."""
+    def make(x: np.ndarray, y: np.ndarray) -> Form:
+        require_ours(np.all(np.isfinite(x)), NotCaptured, "scipy.interpolate.interp1d by a spline "
+                     "of infinite or NaN nodes cannot be captured. Use kind='linear'")
+        if k < 2:
+            return make_interp_spline(x, y, k, check_finite=False)
+        values = np.where(np.any(np.isnan(y)), np.nan, doubles(y))
+        return (make_interp_spline(x, values, 2, check_finite=False) if k == 2
+                else cubic_through(doubles(x), values))
+
+    return make
+
+
 _KINDS: dict[object, Callable[..., Form]] = {
-    "linear": _lines, "slinear": lambda x, y: make_interp_spline(x, y, 1),
-    "quadratic": lambda x, y: make_interp_spline(x, y, 2), "cubic": cubic_spline,
-    "previous": lambda x, y: _steps(x, y, "right", 1), "zero": lambda x, y: _steps(
-        x, y, "right", 1), "next": lambda x, y: _steps(x, y, "left", 0),
-    "nearest": lambda x, y: _steps(0.5 * (x[1:] + x[:-1]), y, "left", 0),
-    "nearest-up": lambda x, y: _steps(0.5 * (x[1:] + x[:-1]), y, "right", 0)}
+    "linear": _lines, "slinear": _spline(1), "quadratic": _spline(2), "cubic": _spline(3),
+    "previous": lambda x, y: _steps(x, y, "right", 1),
+    "zero": lambda x, y: _steps(x, doubles(y), "right", 1),
+    "next": lambda x, y: _steps(x, y, "left", 0),
+    "nearest": lambda x, y: _nearest(x, y, "left"),
+    "nearest-up": lambda x, y: _nearest(x, y, "right")}
+
+
+def _like_numpys(x: np.ndarray, y: np.ndarray) -> bool:
+    """Return whether SciPy hands data on to `np.interp`."""
+    return y.ndim == 1 and {x.dtype, y.dtype} <= {np.dtype(np.float64), np.dtype(np.int64)}
 
 
 def interp1d(x: object, y: object, kind: object = "linear", axis: int = -1, copy: bool = True,
@@ -91,11 +125,12 @@ def interp1d(x: object, y: object, kind: object = "linear", axis: int = -1, copy
     if kind not in _KINDS:
         raise refuse(f"scipy.interpolate.interp1d of kind {kind!r} cannot be captured",
                      "Use make_interp_spline")
-    places: Any = cast(as_tracer(x), np.float64)
+    places: Any = as_tracer(x)
     given: Any = as_tracer(y)
-    if given.dtype.kind == "c":
-        raise refuse("scipy.interpolate.interp1d of complex numbers cannot be captured",
-                     "Interpolate the parts")
+    if places.dtype.kind == "c" or (
+            given.dtype.kind == "c" and kind in ("slinear", "quadratic", "cubic", "zero")):
+        raise refuse("scipy.interpolate.interp1d of complex nodes, or by a spline of complex "
+                     "numbers, cannot be captured", "Interpolate the parts")
     along = normalize_axis(axis, len(given.dims))
     wide: Any = as_inexact(given)
     values: Any = np.moveaxis(wide, along, 0)
@@ -105,11 +140,10 @@ def interp1d(x: object, y: object, kind: object = "linear", axis: int = -1, copy
     values = np.reshape(values, (places.shape[0], *values.shape[1:]))
     if copy:
         places, values = places.copy(), values.copy()
-    form = _KINDS[kind]
-    made = form(places, values)
-    if kind == "linear" and not copy:
-        made = lambda points: form(places, values)(points)  # noqa: E731  the data may have changed
     checked, fill = _outside(fill_value, bounds_error, kind, values)
+    made = _KINDS[kind](places, values)
+    if kind == "linear" and (checked or fill is not None) and _like_numpys(places, values):
+        made = lambda points: np.interp(points, places, values)  # noqa: E731
     return Interpolator(made, places, along, checked, fill)
 
 

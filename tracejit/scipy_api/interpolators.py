@@ -15,7 +15,7 @@ from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import cast
 from tracejit.trace.values.python_numbers import require
 
-__all__ = ["cubic_spline", "doubles", "of_slopes", "pchip"]
+__all__ = ["cubic_through", "doubles", "of_slopes", "pchip", "require_all_finite"]
 
 
 def doubles(x: object) -> Any:
@@ -37,9 +37,16 @@ def _data(x: object, y: object, axis: int, name: str) -> tuple[Any, Any]:
     values = cast(values, np.float64)
     if _fewer(places, 2):
         raise ValueError("`x` must contain at least 2 elements.")
+    require_all_finite(x=places, y=values)
     require(np.all(places[1:] > places[:-1]), ValueError,
             "`x` must be strictly increasing sequence.")
     return places, np.reshape(values, (places.shape[0], *values.shape[1:]))
+
+
+def require_all_finite(**named: np.ndarray) -> None:
+    """Require of the data of an interpolator that no number is infinite or NaN."""
+    for name, x in named.items():
+        require(np.all(np.isfinite(x)), ValueError, f"`{name}` must contain only finite values.")
 
 
 def _fewer(x: Any, n: int) -> bool:
@@ -96,6 +103,12 @@ def cubic_spline(x: object, y: object, axis: int = 0, bc_type: object = "not-a-k
                  extrapolate: bool | None = None) -> Any:
     """Return the cubic spline through points."""
     places, values = _data(x, y, axis, "CubicSpline")
+    return cubic_through(places, values, bc_type, extrapolate is not False)
+
+
+def cubic_through(places: np.ndarray, values: np.ndarray, bc_type: object = "not-a-knot",
+                  extrapolate: bool = True) -> Piecewise:
+    """Return the cubic spline through points in double precision, finite or not."""
     start, stop = _ends(bc_type)
     h = np.diff(places)
     wide = beside(h, values)
@@ -106,7 +119,7 @@ def cubic_spline(x: object, y: object, axis: int = 0, bc_type: object = "not-a-k
                          "Use bc_type='natural', or more points")
         bend = (m[1] - m[0]) / (wide[0] + wide[1])
         slopes = np.stack([m[0] - bend * wide[0], m[0] + bend * wide[0], m[1] + bend * wide[1]])
-        return of_slopes(places, values, slopes, extrapolate is not False, "CubicSpline")
+        return of_slopes(places, values, slopes, extrapolate, "CubicSpline")
     second = 1 if not _fewer(places, 3) else 0
     first = _row(start, (h[0], h[second]), (m[0], m[second]), (wide[0], wide[second]))
     stop = stop if isinstance(stop, str) else (stop[0], -stop[1] if stop[0] == 2 else stop[1])
@@ -123,7 +136,7 @@ def cubic_spline(x: object, y: object, axis: int = 0, bc_type: object = "not-a-k
     slopes = call_function(tridiagonal, (
         whole(zero, h[1:], last[1]), whole(first[0], 2.0 * (h[1:] + h[:-1]), last[0]),
         whole(first[1], h[:-1], zero), np.reshape(right, (places.shape[0], -1))), {})
-    return of_slopes(places, values, np.reshape(slopes, values.shape), extrapolate is not False,
+    return of_slopes(places, values, np.reshape(slopes, values.shape), extrapolate,
                      "CubicSpline")
 
 

@@ -8,17 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.errors import NotCaptured
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.finite import require_finite
 from tracejit.scipy_api.bsplines import Spline, beside, spline_values
-from tracejit.scipy_api.interpolators import doubles, of_slopes, pchip
+from tracejit.scipy_api.interpolators import doubles, of_slopes, pchip, require_all_finite
 from tracejit.scipy_api.made import Made
 from tracejit.scipy_api.piecewise import real_points
 from tracejit.scipy_api.taking import captures_of_some
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.values.equations import cast, dims_of, same_dim
 from tracejit.trace.values.known_numbers import need_int
-from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.python_numbers import require, require_ours
 from tracejit.trace.values.tracer import tracer_of
 
 __all__ = ["make_interp_spline"]
@@ -67,6 +69,9 @@ def make_interp_spline(x: object, y: object, k: object = 3, t: None = None,
         raise refuse("scipy.interpolate.make_interp_spline with t= or bc_type= cannot be captured",
                      "Use CubicSpline, which has bc_type=")
     places, values, degree = _data(x, y, k, axis, "make_interp_spline")
+    if check_finite:
+        for v in (places, values):
+            require_finite(v)
     if degree == 1:
         return Spline(_knots(places, 1), values, 1)  # which shares the values, as SciPy's does
     return _through(places, values, degree)
@@ -150,6 +155,7 @@ def hermite(x: object, y: object, dydx: object, axis: int = 0,
     places, values, _ = _data(x, y, 3, axis, "CubicHermiteSpline")
     require(np.greater(places.shape[0], 1), ValueError, "`x` must contain at least 2 elements.")
     slopes: Any = cast(as_tracer(dydx), np.float64)
+    require_all_finite(x=places, y=values, dydx=slopes)
     return of_slopes(places, values, np.reshape(slopes, values.shape), extrapolate is not False,
                      "CubicHermiteSpline")
 
@@ -203,6 +209,9 @@ def newtons(xi: object, yi: object, axis: int = 0, name: str = "KroghInterpolato
     places, values = doubles(xi), doubles(yi)
     if not same_dim(places.dims[0], values.dims[0]):
         raise ValueError("x and y arrays must be equal in length along interpolation axis.")
+    for v in (places, values):
+        require_ours(np.all(np.isfinite(v)), NotCaptured, f"scipy.interpolate.{name} of points "
+                     "that are infinite or NaN cannot be captured. Leave them out")
     count = need_int(places.dims[0], "how many points a polynomial goes through")
     return Newtons(places, values, count, name)
 
