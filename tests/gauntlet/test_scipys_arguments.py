@@ -93,6 +93,44 @@ def test_an_iteration_that_ends_early_is_refused(name: str, options: dict[str, A
     _assert_as_scipy(lambda x: solve(sp.csr_array(a), x, rtol=1e-13, atol=1e-13)[0], np.arange(3.0))
 
 
+@pytest.mark.parametrize("name", ["cg", "gmres", "bicgstab"])
+def test_a_matrix_that_steers_an_iteration_is_refused(name: str) -> None:
+    solve = getattr(sl, name)
+    with tracejit.config(disable_jit=True):
+        with pytest.raises(tracejit.Refusal, match="Leave M= out"):
+            tracejit.jit(lambda x: solve(np.eye(3), x, M=2.0 * np.eye(3))[0])(np.ones(3))
+
+
+UNITARY = np.linalg.qr(np.random.default_rng(5).normal(size=(12, 12)))[0]
+SPECTRA = {"ordinary": np.linspace(1.0, 9.0, 12), "alternating": np.tile([1.0, -1.0], 6),
+           "far apart": np.logspace(-13, 0, 12), "near": np.logspace(-3, 0, 12)}
+
+
+@pytest.mark.parametrize("start", [None, 3.0])
+@pytest.mark.parametrize("spectrum", SPECTRA)
+def test_conjugate_gradients_end_where_scipys_do(spectrum: str, start: Any) -> None:
+    matrix = (UNITARY * SPECTRA[spectrum]) @ UNITARY.T
+    given = {} if start is None else {"x0": np.full(12, start)}
+    diagonal = spectrum == "alternating"
+
+    def solved(x: np.ndarray) -> Any:
+        a = np.diag(SPECTRA[spectrum]) if diagonal else 0.5 * (matrix + matrix.T)
+        return sl.cg(a, x, rtol=1e-12, **given)
+
+    x = np.ones(12) if diagonal else np.arange(12.0)
+    with np.errstate(all="ignore"):
+        expected, info = solved(x)
+    with tracejit.config(disable_jit=True):
+        if info == 0:
+            found, ours = tracejit.jit(solved)(x)
+            assert ours == 0
+            assert np.allclose(found, expected, rtol=1e-6, atol=1e-6)
+        else:
+            with pytest.raises(tracejit.Refusal, match="does not end within its 10 n iterations"):
+                tracejit.jit(solved)(x)
+    assert (info == 0) == (spectrum in ("ordinary", "near") or (diagonal and start is not None))
+
+
 @pytest.mark.parametrize("boundary", [None, "zeros"])
 @pytest.mark.parametrize("nperseg", [4, 5, 7, 8, 9])
 @pytest.mark.parametrize("padded", [False, True])

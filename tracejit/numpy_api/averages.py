@@ -69,9 +69,15 @@ def average(a: object, axis: object = None, weights: object = None, returned: bo
 
 def _as_wide(weights: Tracer, a: Tracer, axis: object) -> Tracer:
     """Return weights along some axes, broadcast to the shape of the array that they weigh."""
-    if len(weights.dims) < len(a.dims):
+    if not (len(weights.dims) == len(a.dims) and all(map(same_dim, weights.dims, a.dims))):
+        if axis is None:
+            raise TypeError("Axis must be specified when shapes of a and weights differ.")
         axes = axis if isinstance(axis, tuple) else (axis,)
         places = [normalize_axis(k, len(a.dims)) for k in axes]
+        if len(weights.dims) != len(places) or not all(
+                same_dim(d, a.dims[k]) for d, k in zip(weights.dims, places, strict=True)):
+            raise ValueError("Shape of weights must be consistent with shape of a along specified "
+                             "axis.")
         turned: Any = np.transpose(weights, np.argsort(places).tolist())
         shape = [as_operand(d) if k in places else 1 for k, d in enumerate(a.dims)]
         weights = as_tracer(np.reshape(turned, shape))

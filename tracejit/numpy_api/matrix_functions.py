@@ -19,7 +19,7 @@ from tracejit.ops.implicit import implied
 from tracejit.ops.linalg import adjoint
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import scipy_captures
-from tracejit.trace.values.equations import as_operand, cast
+from tracejit.trace.values.equations import as_operand, cast, same_dim
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require
@@ -185,6 +185,8 @@ def solve_circulant(c: object, b: object) -> Any:
     first, right = as_inexact(c), as_inexact(b)
     if len(first.dims) != 1 or len(right.dims) not in (1, 2):
         raise refuse("scipy.linalg.solve_circulant of stacks cannot be captured", "Use a loop")
+    if not same_dim(first.dims[0], right.dims[0]):
+        raise ValueError("Shapes of c and b are incompatible")
     turned: Any = np.fft.fft(first)
     if not is_nothing(first.dims[0]):
         size = np.abs(turned)

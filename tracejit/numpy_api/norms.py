@@ -10,11 +10,12 @@ import numpy as np
 
 from tracejit.numpy_api.averages import root_of_squares
 from tracejit.numpy_api.axes import normalize_axes, normalize_axis
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_python_number, as_tracer
 from tracejit.numpy_api.finite import checks_finite
 from tracejit.ops.calls import stop_gradient
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import captures, scipy_captures
+from tracejit.trace.ground.modules import is_scipy_since
 from tracejit.trace.state.known import known_array
 from tracejit.trace.values.equations import cast
 from tracejit.trace.values.operands import TracedOperand
@@ -30,11 +31,7 @@ __all__ = ["SPECTRAL_NORMS", "length_of", "norm", "norm_of", "within"]
 def norm(x: object, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Return a vector norm, or the norm of matrices that takes no singular values."""
     x = as_tracer(x)
-    if isinstance(ord, TracedOperand):
-        known = known_array(ord, "np.linalg.norm is computed by this order")
-        if known is None:
-            raise refuse("np.linalg.norm with an order that is traced", "Use a constant order")
-        ord = known.item()
+    ord = _known_order(ord)
     if x.dtype.kind not in "fc":
         x = cast(x, np.float64)
     axes = normalize_axes(axis, len(x.dims))
@@ -56,6 +53,16 @@ def norm(x: object, ord: Any = None, axis: Any = None, keepdims: bool = False) -
         raise ValueError("Improper number of dimensions to norm.")
     return _matrix_norm(x, ord, axes if axis is None else tuple(
         normalize_axis(k, len(x.dims)) for k in axis), keepdims)
+
+
+def _known_order(ord: object) -> Any:
+    """Return an order that is a constant of the program."""
+    if not isinstance(ord, TracedOperand):
+        return ord
+    known = known_array(ord, "np.linalg.norm is computed by this order")
+    if known is None:
+        raise refuse("np.linalg.norm with an order that is traced", "Use a constant order")
+    return known.item()
 
 
 _LARGEST: Callable[..., Any] = functools.partial(np.max, initial=0)
@@ -91,19 +98,25 @@ def length_of(x: np.ndarray) -> Any:
 
 def within(x: np.ndarray, least: float, most: float) -> Any:
     """Return numbers, cut to bounds that only rounding leaves: derivatives stay."""
-    return x + stop_gradient(np.clip(x, least, most) - x)
+    cut = np.clip(x, least, most)
+    return np.where(np.isinf(x), cut, x + stop_gradient(cut - x))[()]
+
+
+def _as_blas_gives(found: Any) -> Any:
+    """Return a result as one of Python's floats, as SciPy before 1.18 has it."""
+    return found if is_scipy_since(18) else as_python_number(cast(found, np.float64))
 
 
 def norm_of(a: object, ord: object = None, axis: object = None, keepdims: bool = False) -> Any:
     """Return a norm, as `scipy.linalg.norm`."""
-    a = as_tracer(a)
-    if a.dtype.kind in "fc" and len(a.dims) == 1 and axis is None and not keepdims and (
-            ord is None or (not isinstance(ord, TracedOperand) and ord == 2)):
+    a, ord = as_tracer(a), _known_order(ord)
+    if a.dtype.kind not in "fc" or axis is not None or keepdims:
+        return norm(a, ord, axis, keepdims)
+    if len(a.dims) == 1 and ord in (None, 2):
         vector: Any = a
-        return length_of(vector)[0]  # as BLAS's `nrm2`
-    if a.dtype in (np.float32, np.complex64) and ord in (1, -1, np.inf, -np.inf) and (
-            axis is None and len(a.dims) == 2):
-        a = cast(a, np.float64 if a.dtype.kind == "f" else np.complex128)  # as LAPACK's `lange`
+        return _as_blas_gives(length_of(vector)[0])  # as BLAS's `nrm2`
+    if len(a.dims) == 2 and ord in (1, np.inf):
+        return _as_blas_gives(norm(a, ord))  # as LAPACK's `lange`
     return norm(a, ord, axis, keepdims)
 
 

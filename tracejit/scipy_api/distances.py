@@ -76,7 +76,9 @@ def _seuclidean(x: np.ndarray, y: np.ndarray, V: np.ndarray) -> Any:
 
 
 def _chebyshev(x: np.ndarray, y: np.ndarray) -> Any:
-    return np.max(np.abs(x - y), axis=-1)
+    """Return the largest differences as C finds them: a NaN is never larger."""
+    away = np.abs(x - y)
+    return np.max(np.where(np.isnan(away), 0.0, away), axis=-1, initial=0.0)
 
 
 def _canberra(x: np.ndarray, y: np.ndarray) -> Any:
@@ -191,6 +193,16 @@ def pdist(X: object, metric: object = "euclidean", *, out: None = None, **kwargs
 # --- rules of integration -----------------------------------------------------------------------
 
 
+def _widths(x: object, values: Tracer, axis: int) -> Any:
+    """Return the distances of points, given for all rows at once or for each along an axis."""
+    places: Any = _real(x)
+    if len(places.dims) > 1:
+        places = as_tracer(np.moveaxis(places, normalize_axis(axis, len(places.dims)), -1))
+    if not same_dim(places.dims[-1], values.dims[-1]):
+        raise ValueError("If given, length of x along axis must be the same as y.")
+    return np.diff(places)
+
+
 def simpson(y: object, x: object = None, *, dx: object = 1.0, axis: int = -1) -> Any:
     """Return an integral by Simpson's rule, of an odd number of points."""
     values: Any = as_inexact(y)
@@ -203,7 +215,7 @@ def simpson(y: object, x: object = None, *, dx: object = 1.0, axis: int = -1) ->
     if x is None:
         weights: Any = moved[..., :-2:2] + 4.0 * moved[..., 1:-1:2] + moved[..., 2::2]
         return np.sum(weights, axis=-1) * dx / 3.0
-    h: Any = cast(np.diff(_real(x)), np.float64)
+    h: Any = cast(_widths(x, as_tracer(moved), axis), np.float64)
     a, b = h[..., ::2], h[..., 1::2]
     whole = a + b
     parts = whole / 6.0 * (moved[..., :-2:2] * (2.0 - b / a) + moved[..., 1:-1:2] * (
@@ -221,7 +233,7 @@ def cumulative_trapezoid(y: object, x: object = None, dx: object = 1.0, axis: in
     moved: Any = np.moveaxis(values, normalize_axis(axis, len(values.dims)), -1)
     require(np.greater(moved.shape[-1], 0), ValueError,
             "At least one point is required along `axis`.")
-    h: Any = dx if x is None else np.diff(_real(x))
+    h: Any = dx if x is None else _widths(x, as_tracer(moved), axis)
     found: Any = np.cumsum(h * (moved[..., 1:] + moved[..., :-1]) / 2.0, axis=-1)
     if initial is not None:
         found = np.concatenate([np.zeros_like(found[..., :1], shape=(

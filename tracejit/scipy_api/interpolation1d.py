@@ -16,7 +16,7 @@ from tracejit.scipy_api.piecewise import real_points
 from tracejit.scipy_api.spline_making import make_interp_spline
 from tracejit.scipy_api.taking import captures_of_some
 from tracejit.trace.ground.context import refuse
-from tracejit.trace.values.equations import cast
+from tracejit.trace.values.equations import cast, same_dim
 from tracejit.trace.values.python_numbers import require, require_ours
 from tracejit.trace.values.tracer import Tracer
 
@@ -132,6 +132,8 @@ def interp1d(x: object, y: object, kind: object = "linear", axis: int = -1, copy
         raise refuse("scipy.interpolate.interp1d of complex nodes, or by a spline of complex "
                      "numbers, cannot be captured", "Interpolate the parts")
     along = normalize_axis(axis, len(given.dims))
+    if not same_dim(places.dims[0], given.dims[along]):
+        raise ValueError("x and y arrays must be equal in length along interpolation axis.")
     wide: Any = as_inexact(given)
     values: Any = np.moveaxis(wide, along, 0)
     if not assume_sorted:

@@ -14,7 +14,7 @@ from tracejit.scipy_api.probability import beta_tails, gamma_tails, student_cdf
 from tracejit.scipy_api.samples import floats, only_propagating, rows, size, statistic
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
-from tracejit.trace.values.equations import as_operand, cast, dims_of, same_dim
+from tracejit.trace.values.equations import as_operand, cast, dims_of, is_weak, same_dim
 from tracejit.trace.values.python_numbers import require
 
 __all__: list[str] = []
@@ -141,7 +141,10 @@ def ttest_1samp(a: object, popmean: object, axis: object = 0, nan_policy: str = 
     mean: Any = popmean
     if as_tracer(mean).dims:
         raise refuse("scipy.stats.ttest_1samp of several means cannot be captured", "Use a loop")
-    x = rows(floats(a, "ttest_1samp"), axis)
+    given = as_tracer(a)
+    if not is_weak(popmean):
+        given = cast(given, np.result_type(given.dtype, as_tracer(mean).dtype))
+    x = rows(floats(given, "ttest_1samp"), axis)
     n = size(x)
     t = (np.mean(x, axis=-1) - mean) / np.sqrt(np.var(x, axis=-1, ddof=1) / cast(n, x.dtype))
     return _by_t(t, n - 1)

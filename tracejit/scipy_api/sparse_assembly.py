@@ -9,14 +9,18 @@ import numpy as np
 
 from tracejit.errors import NotCaptured
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.ops.calls import stop_gradient
 from tracejit.scipy_api.made import Made
+from tracejit.scipy_api.plain_iterations import conjugate_gradients_end
 from tracejit.scipy_api.sparse import Sparse, as_sparse, is_sparse, of_dense
 from tracejit.scipy_api.sparse_making import dense_solution, require_numbers
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
-from tracejit.trace.values.equations import apply, same_dim, to_dim
+from tracejit.trace.python.calls import call_function
+from tracejit.trace.values.equations import apply, cast, same_dim, to_dim
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.tracer import Tracer
 
 __all__: list[str] = []
 
@@ -124,6 +128,9 @@ def _iterative(name: str) -> Callable[..., Any]:
               callback: None = None, callback_type: object = None) -> Any:
         if callback is not None:
             raise refuse(f"scipy.sparse.linalg.{name} with callback=", "Leave it out")
+        if M is not None:
+            raise refuse(f"scipy.sparse.linalg.{name} with M=, by which SciPy's iteration goes",
+                         "Leave M= out: the system is solved directly here")
         if maxiter is not None or not (_is_tight(rtol) and _is_tight(atol)):
             raise refuse(f"scipy.sparse.linalg.{name} that ends before its limit, by maxiter= or a "
                          "tolerance above 1e-3", "Leave maxiter= out, or use spsolve")
@@ -132,12 +139,25 @@ def _iterative(name: str) -> Callable[..., Any]:
             require(np.all(np.abs(a - np.conj(a.T)) <= 1e-6 * np.max(np.abs(a), initial=0)),
                     NotCaptured, "scipy.sparse.linalg.cg of a matrix that is not Hermitian, for "
                     "which it has no limit, cannot be captured")
+            _require_end(a, as_tracer(b), x0, rtol, atol)
         found = dense_solution(f"{name}, which is exact here,", A, b)
         require(np.all(np.isfinite(found)), NotCaptured, f"scipy.sparse.linalg.{name} of a system "
                 "whose solution is infinite or NaN cannot be captured")
         return found, 0
 
     return solve
+
+
+def _require_end(a: Tracer, b: Tracer, x0: object, rtol: object, atol: object) -> None:
+    """Require that SciPy's conjugate gradients come to their end, since `info` is 0 here."""
+    dtype = np.result_type(a.dtype, b.dtype, np.float32 if a.dtype.char in "fF" else np.float64)
+    matrix: Any = stop_gradient(cast(a, dtype))
+    right: Any = np.reshape(stop_gradient(cast(b, dtype)), (-1,))
+    first: Any = (np.zeros_like(right) if x0 is None else right if isinstance(x0, str)
+                  else stop_gradient(np.reshape(cast(as_tracer(x0), dtype), (-1,))))
+    require(call_function(conjugate_gradients_end, (matrix, right, first, rtol, atol), {}),
+            NotCaptured, "scipy.sparse.linalg.cg of a system for which it does not end within its "
+            "10 n iterations cannot be captured. Use spsolve")
 
 
 class Factors(Made):

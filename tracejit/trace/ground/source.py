@@ -32,8 +32,9 @@ LIKE_USERS = frozenset(os.path.join(PACKAGE, *path.split("/")) for path in (
     "trace/python/library.py", "trace/python/keyed.py", "trace/python/pooled.py",
     "trace/python/pooled_attributes.py",
     "trace/python/from_generators.py", "trace/python/numbers_in_python.py",
-    "scipy_api/plain_odes.py", "scipy_api/plain_quadrature.py", "scipy_api/plain_roots.py",
-    "scipy_api/plain_signals.py", "scipy_api/plain_splines.py", "trace/ground/generated.py"))
+    "scipy_api/plain_iterations.py", "scipy_api/plain_odes.py", "scipy_api/plain_quadrature.py",
+    "scipy_api/plain_roots.py", "scipy_api/plain_signals.py", "scipy_api/plain_splines.py",
+    "trace/ground/generated.py"))
 """The files of this package whose functions are captured as users' are."""
 
 _REWRITTEN: dict[int, tuple[CodeType, FunctionSource]] = {}
