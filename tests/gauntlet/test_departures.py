@@ -107,6 +107,49 @@ def test_small_powers_are_near() -> None:
         np.testing.assert_allclose(tracejit.jit(lambda x, p=p: x ** p)(x), x ** p, rtol=9e-16)
 
 
+def test_sines_of_elements_and_of_vectors_are_near() -> None:
+    x = np.random.default_rng(0).uniform(-50.0, 50.0, 61)
+    for fp in ("default", "strict"):
+        together = tracejit.jit(lambda x: np.sin(x), fp=fp)(x)
+        one = tracejit.jit(lambda x, k: np.sin(x[k]), fp=fp)
+        alone = np.array([one(x, k) for k in range(len(x))])
+        units = np.abs(together - alone) / np.spacing(np.abs(alone))
+        assert np.max(units) <= (4 if fp == "default" else 0)
+
+
+def test_special_functions_at_the_ends_of_the_range() -> None:
+    special = pytest.importorskip("scipy.special")
+    with tracejit.config(disable_jit=True):
+        for shape in (1e-12, 1e-8, 1e-4):
+            found = tracejit.jit(lambda a, x: special.gammaincc(a, x))(shape, 0.5)
+            assert abs(found - special.gammaincc(shape, 0.5)) < 1e-12
+        for name in ("gammainc", "gammaincc", "stdtr"):
+            for shape in (1e-300, 1e100) if name != "stdtr" else (5e-310,):
+                with pytest.raises(tracejit.Refusal, match="of a shape below 1e-290 or above 1e"):
+                    tracejit.jit(lambda a, x, name=name: getattr(special, name)(a, x))(shape, 0.5)
+        with np.errstate(all="ignore"):
+            for name, x in (("j0", 1e155), ("j1", 1e155), ("y0", 1e300), ("y1", 1e300)):
+                found = tracejit.jit(lambda x, name=name: getattr(special, name)(x))(x)
+                assert abs(found) <= np.sqrt(2.0 / np.pi / x)
+            for name in ("ive", "kve"):
+                found = tracejit.jit(lambda x, name=name: getattr(special, name)(1.0, x))(1e12)
+                limit = np.sqrt(np.pi / 2e12) / (np.pi if name == "ive" else 1.0)
+                assert found == pytest.approx(limit, rel=1e-9)
+            assert np.isnan(tracejit.jit(lambda x: special.k0(x))(1e-310))
+
+
+@pytest.mark.parametrize(("x", "y"), [(1e155, 1e-300), (5e-324, 1e300), (1e-300, 1e155),
+                                      (1.0, 5e-324), (0.3, 0.7), (0.5, 0.5)])
+def test_relative_entropies_have_quotients_that_overflow(x: float, y: float) -> None:
+    special = pytest.importorskip("scipy.special")
+    with tracejit.config(disable_jit=True):
+        found = tracejit.jit(lambda x, y: special.rel_entr(x, y))(x, y)
+        assert found == pytest.approx(special.rel_entr(x, y), rel=1e-13)
+        if x >= 1e-300:
+            by_x = tracejit.grad(lambda x, y: special.rel_entr(x, y))(x, y)
+            assert by_x == pytest.approx(np.log(x) - np.log(y) + 1.0, rel=1e-13)
+
+
 def test_an_error_that_no_data_decides_comes_before_what_is_written_and_drawn() -> None:
     def f(x: np.ndarray, rng: np.random.Generator) -> Any:
         x[0] = rng.random()

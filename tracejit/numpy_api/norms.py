@@ -102,7 +102,7 @@ def within(x: np.ndarray, least: float, most: float) -> Any:
     return np.where(np.isinf(x), cut, x + stop_gradient(cut - x))[()]
 
 
-def _as_blas_gives(found: Any) -> Any:
+def _as_blas_gives(found: Tracer) -> Any:
     """Return a result as one of Python's floats, as SciPy before 1.18 has it."""
     return found if is_scipy_since(18) else as_python_number(cast(found, np.float64))
 

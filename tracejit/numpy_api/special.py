@@ -195,7 +195,11 @@ def rel_entr(x: np.ndarray, y: np.ndarray) -> Any:
     a, b = np.where(inside, x, 1.0), np.where(inside, y, 1.0)
     far = np.where((x == 0.0) & (y >= 0.0), 0.0, np.inf)
     far = np.where(np.isnan(x) | np.isnan(y), np.nan, far)
-    return np.where(inside, a * np.log(a / b), far)
+    ratio = a / b
+    extreme = (ratio == np.inf) | (ratio < np.finfo(np.float64).tiny)
+    safe = np.where(extreme, 1.0, ratio)
+    away = np.where(extreme, np.log(a) - np.log(b), np.log(safe))
+    return np.where(inside, a * away, far)
 
 
 def _kl_div(x: np.ndarray, y: np.ndarray) -> Any:

@@ -71,8 +71,8 @@ def _mahalanobis(x: np.ndarray, y: np.ndarray, VI: object) -> Any:
     return np.sqrt(vecdot(d @ as_tracer(VI), d))
 
 
-def _seuclidean(x: np.ndarray, y: np.ndarray, V: np.ndarray) -> Any:
-    return np.linalg.norm(np.sqrt(1.0 / V) * (x - y), axis=-1)
+def _seuclidean(x: np.ndarray, y: np.ndarray, V: object) -> Any:
+    return np.linalg.norm(np.sqrt(1.0 / cast(as_tracer(V), np.float64)) * (x - y), axis=-1)
 
 
 def _chebyshev(x: np.ndarray, y: np.ndarray) -> Any:

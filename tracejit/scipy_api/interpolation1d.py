@@ -7,17 +7,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tracejit.errors import NotCaptured
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.scipy_api.interpolators import cubic_through, doubles
 from tracejit.scipy_api.made import Made
 from tracejit.scipy_api.piecewise import real_points
 from tracejit.scipy_api.spline_making import make_interp_spline
-from tracejit.scipy_api.taking import captures_of_some
+from tracejit.scipy_api.taking import captures_of_some, of_finite
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.values.equations import cast, same_dim
-from tracejit.trace.values.python_numbers import require, require_ours
+from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
 
 __all__: list[str] = []
@@ -91,8 +90,7 @@ def _nearest(x: np.ndarray, y: np.ndarray, side: Literal["left", "right"]) -> Fo
 def _spline(k: int) -> Callable[..., Form]:
     """Return the maker of splines, which are NaN where a value is one."""
     def make(x: np.ndarray, y: np.ndarray) -> Form:
-        require_ours(np.all(np.isfinite(x)), NotCaptured, "scipy.interpolate.interp1d by a spline "
-                     "of infinite or NaN nodes cannot be captured. Use kind='linear'")
+        of_finite("scipy.interpolate.interp1d by a spline", x)
         if k < 2:
             return make_interp_spline(x, y, k, check_finite=False)
         values = np.where(np.any(np.isnan(y)), np.nan, doubles(y))

@@ -7,21 +7,35 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.errors import NotCaptured
 from tracejit.ir.incomplete import SMALL_X
 from tracejit.numpy_api.special import in_double
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import apply
+from tracejit.trace.values.python_numbers import require_ours
 
 __all__ = ["beta_tails", "betaincinv", "gamma_tails", "gammaincinv", "student_cdf", "student_ppf"]
+
+
+LEAST_SHAPE, MOST_SHAPE = 1e-290, 1e90
 
 
 def _safe(valid: np.ndarray, *operands: np.ndarray) -> list[Any]:
     return [np.where(valid, x, 1.0) for x in operands]
 
 
+def _require_reach(name: str, valid: np.ndarray, *shapes: np.ndarray) -> None:
+    """Require that shapes are numbers of which the rule of 129 points has digits."""
+    for a in shapes:
+        outside = valid & ((a < LEAST_SHAPE) | (a > MOST_SHAPE))
+        require_ours(np.logical_not(np.any(outside)), NotCaptured, f"an incomplete {name} function "
+                     f"of a shape below {LEAST_SHAPE:g} or above {MOST_SHAPE:g} cannot be captured")
+
+
 def gamma_tails(a: np.ndarray, x: np.ndarray) -> tuple[Any, Any]:
     """Return the regularised incomplete gamma functions, the lower and the upper one."""
     inside = (a > 0.0) & (a < np.inf) & (x >= 0.0) & (x < np.inf)
+    _require_reach("gamma", inside, a)
     shape, place = _safe(inside, a, x)
     part = apply("gamma_part", shape, place, 0.0)
     below = place <= np.maximum(shape, SMALL_X)
@@ -35,6 +49,7 @@ def gamma_tails(a: np.ndarray, x: np.ndarray) -> tuple[Any, Any]:
 def beta_tails(a: np.ndarray, b: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[Any, Any]:
     """Return the regularised incomplete beta functions of x, which is 1 - y, and of y."""
     inside = (a > 0.0) & (a < np.inf) & (b > 0.0) & (b < np.inf) & (x >= 0.0) & (x <= 1.0)
+    _require_reach("beta", inside, a, b)
     p, q, place = _safe(inside, a, b, x)
     rest = np.where(inside, y, 0.0)
     part = apply("beta_part", p, q, place, rest, 0.0, 0.0)
@@ -70,6 +85,7 @@ def betaincinv(a: np.ndarray, b: np.ndarray, p: np.ndarray, q: np.ndarray) -> An
 def student_cdf(y: np.ndarray, df: np.ndarray) -> Any:
     """Return Student's distribution function."""
     inside = (df > 0.0) & (np.abs(y) < np.inf)
+    _require_reach("beta", inside & (df < 1.0), df)
     t, shape = np.where(inside, y, 0.0), np.where(inside, df, 1.0)
     edge = np.where(y > 0.0, 1.0, np.where(y < 0.0, 0.0, np.nan))
     return np.where(inside, apply("student_t", t, shape), np.where(df > 0.0, edge, np.nan))
@@ -78,6 +94,7 @@ def student_cdf(y: np.ndarray, df: np.ndarray) -> Any:
 def student_ppf(p: np.ndarray, q: np.ndarray, df: np.ndarray) -> Any:
     """Return where Student's distribution function is p, which is 1 - q."""
     inside = (df > 0.0) & (p > 0.0) & (q > 0.0)
+    _require_reach("beta", inside & (df < 1.0), df)
     at = [np.where(inside, v, 0.5) for v in (p, q)]
     edge = np.where(p == 0.0, -np.inf, np.where(q == 0.0, np.inf, np.nan))
     found = apply("student_t_quantile", *at, np.where(inside, df, 1.0))

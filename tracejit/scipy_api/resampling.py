@@ -9,18 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.errors import NotCaptured
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.scipy_api.convolutions import is_longer
 from tracejit.scipy_api.filters import extended, lfilter_zi, sosfilt, valid_sections
 from tracejit.scipy_api.line_filters import known_length
-from tracejit.scipy_api.taking import captures_of_some
+from tracejit.scipy_api.taking import captures_of_some, of_finite
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.state.known import known_array
 from tracejit.trace.values.equations import as_operand, cast, dims_of, to_dim
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.operands import TracedOperand
-from tracejit.trace.values.python_numbers import require_ours
 
 __all__: list[str] = []
 
@@ -70,9 +68,7 @@ def upfirdn(h: object, x: object, up: int = 1, down: int = 1, axis: int = -1,
         raise ValueError("Both up and down must be >= 1")
     length = known_length(h, "the length of a filter")
     weights, signal = (_floats(v, np.float32) for v in (h, x))
-    for v in (weights, signal):
-        require_ours(np.all(np.isfinite(v)), NotCaptured, "scipy.signal.upfirdn of numbers that "
-                     "are infinite or NaN cannot be captured. Use np.convolve")
+    of_finite("scipy.signal.upfirdn", weights, signal)
     return _through(weights, length, _moved(signal, axis, -1), up, down, axis)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.errors import NotCaptured
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.finite import require_finite
@@ -16,11 +15,11 @@ from tracejit.scipy_api.bsplines import Spline, beside, spline_values
 from tracejit.scipy_api.interpolators import doubles, of_slopes, pchip, require_all_finite
 from tracejit.scipy_api.made import Made
 from tracejit.scipy_api.piecewise import real_points
-from tracejit.scipy_api.taking import captures_of_some
+from tracejit.scipy_api.taking import captures_of_some, of_finite
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.values.equations import cast, dims_of, same_dim
 from tracejit.trace.values.known_numbers import need_int
-from tracejit.trace.values.python_numbers import require, require_ours
+from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import tracer_of
 
 __all__ = ["make_interp_spline"]
@@ -209,9 +208,7 @@ def newtons(xi: object, yi: object, axis: int = 0, name: str = "KroghInterpolato
     places, values = doubles(xi), doubles(yi)
     if not same_dim(places.dims[0], values.dims[0]):
         raise ValueError("x and y arrays must be equal in length along interpolation axis.")
-    for v in (places, values):
-        require_ours(np.all(np.isfinite(v)), NotCaptured, f"scipy.interpolate.{name} of points "
-                     "that are infinite or NaN cannot be captured. Leave them out")
+    of_finite(f"scipy.interpolate.{name}", places, values)
     count = need_int(places.dims[0], "how many points a polynomial goes through")
     return Newtons(places, values, count, name)
 

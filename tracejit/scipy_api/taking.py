@@ -13,9 +13,10 @@ from tracejit.numpy_api.emptiness import is_nothing, require_items
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import dims_of, dtype_of
+from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["captures_of_some"]
+__all__ = ["captures_of_some", "of_finite"]
 
 
 REMEDY = "Return something else where the size is 0"
@@ -29,6 +30,13 @@ def captures_of_some(module: str, captures: dict[str, Callable[..., object]],
     """
     scipy_captures(module, {name: _checked(f"{module}.{name}", capture, kinds, least)
                             for name, capture in captures.items()})
+
+
+def of_finite(label: str, *arrays: np.ndarray) -> None:
+    """Refuse in the run numbers that are infinite or NaN, of which SciPy's result is another."""
+    for x in arrays:
+        require_ours(np.all(np.isfinite(x)), NotCaptured, f"{label} of numbers that are infinite "
+                     "or NaN cannot be captured. Leave them out, or call it outside")
 
 
 def _checked(label: str, capture: Callable[..., object], kinds: str,
