@@ -223,7 +223,7 @@ def interp(x: object, xp: object, fp: object, left: Any = None, right: Any = Non
     """Interpolate linearly; the interval of each point is found by comparing with every node."""
     x, xp, fp = map(as_tracer, (x, xp, fp))
     if period is not None:
-        points, nodes, values = _unrolled(x, xp, fp, period)
+        points, nodes, values = _unrolled(as_tracer(np.real(x)), as_tracer(np.real(xp)), fp, period)
         return interp(points, nodes, values)
     for nodes in (xp, fp):
         if len(nodes.dims) != 1:
