@@ -9,7 +9,8 @@ from typing import Any, ParamSpec, TypeVar, overload
 import numpy as np
 
 from tracejit.trace.ground.context import is_tracing
-from tracejit.trace.lists.iterables import Iterated, TracedIterable, constant_range, counted
+from tracejit.trace.lists.iterables import Iterated, TracedIterable, counted
+from tracejit.trace.lists.ranges import constant_range
 from tracejit.trace.values.eager import holds_recorded, record_whole, watches
 from tracejit.trace.values.equations import emit, lift
 from tracejit.trace.values.tracer import Tracer

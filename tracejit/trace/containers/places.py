@@ -267,7 +267,11 @@ class AttributePlace:
         found = inspect.getattr_static(type(self.owner), self.name, UNSET)
         if hasattr(type(found), "__get__") and not hasattr(type(found), "__set__"):
             return UNSET
-        return getattr(self.owner, self.name, UNSET)
+        plain: Any = type if isinstance(self.owner, type) else object
+        try:
+            return plain.__getattribute__(self.owner, self.name)  # past any `__getattr__`
+        except AttributeError:
+            return UNSET
 
     def set(self, content: object) -> None:
         """Replace the content, past any `__setattr__` of the class."""

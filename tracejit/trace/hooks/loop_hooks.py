@@ -24,7 +24,6 @@ from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.lists.iterables import (
     TracedIterable,
     as_now,
-    constant_range,
     counted,
 )
 from tracejit.trace.lists.known_lengths import (
@@ -36,6 +35,7 @@ from tracejit.trace.lists.known_lengths import (
     note_objects,
 )
 from tracejit.trace.lists.live_items import require_length
+from tracejit.trace.lists.ranges import constant_range
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.python.calls_with_containers import items_in
 from tracejit.trace.python.caught import may_raise

@@ -11,7 +11,7 @@ from typing import Any, SupportsIndex, cast
 
 import numpy as np
 
-from tracejit.ir.dims import Dim, ceil_div, maximum, minimum, product
+from tracejit.ir.dims import Dim, maximum, minimum, product
 from tracejit.trace.containers.places import is_number
 from tracejit.trace.containers.references import Reference
 from tracejit.trace.containers.runs import copies, has_runs
@@ -25,16 +25,16 @@ from tracejit.trace.lists.rows import in_list
 from tracejit.trace.state.changes import advance, note_made
 from tracejit.trace.state.left_iterators import note_left
 from tracejit.trace.state.uncaptured import read_indices
-from tracejit.trace.values.equations import as_operand, emit, same_dim, to_dim
+from tracejit.trace.values.equations import same_dim, to_dim
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.mixed import Merged
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.symbolic_ints import SymInt, of_dim
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
-__all__ = ["Iterated", "TracedIterable", "as_index", "as_now", "constant_range", "counted",
-           "ends_of_slice", "is_traced", "item_in_turn", "make_enumerate", "make_ndenumerate",
-           "make_ndindex", "make_range", "make_reversed", "make_zip", "read_now"]
+__all__ = ["Iterated", "TracedIterable", "as_index", "as_now", "counted", "ends_of_slice",
+           "is_traced", "item_in_turn", "make_enumerate", "make_ndenumerate", "make_ndindex",
+           "make_reversed", "make_zip", "read_now"]
 
 
 class TracedIterable:
@@ -100,27 +100,6 @@ class TracedIterable:
         return of_dim(self.hi - 1) - i if self.reverse else i - of_dim(self.lo)
 
 
-def make_range(*args: Any) -> Any:
-    """Return `range(*args)`, as a traced iterable where an argument is traced."""
-    if not any(isinstance(a, (SymInt, Tracer)) for a in args):
-        return range(*args)
-    args = tuple(map(as_index, args))
-    start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
-    lo, hi, by = to_dim(start), to_dim(stop), to_dim(step)
-    if by == 1:
-        return TracedIterable(lo, hi, lambda i: i, "a range")
-    if not isinstance(by, int):
-        count = _traced_count(lo, hi, by)
-        return TracedIterable(0, count, lambda k: of_dim(lo) + k * of_dim(by), "a range")
-    if by == 0:
-        raise ValueError("range() arg 3 must not be zero")
-    if by == -1:
-        return TracedIterable(hi + 1, lo + 1, lambda i: i, "a range", reverse=True)
-    span = hi - lo if by > 0 else lo - hi
-    count = maximum(ceil_div(span, abs(by)), 0, current().builder.known)
-    return TracedIterable(0, count, lambda k: of_dim(lo) + k * by, "a range")
-
-
 def as_index(x: object) -> Any:
     """Return what stands for an int as one, as `x.__index__()` does."""
     if isinstance(x, Merged):
@@ -133,29 +112,6 @@ def as_index(x: object) -> Any:
         operator.index(one.item() if x.weak else one)  # which may raise
         return of_dim(to_dim(x + 0 if x.dtype.kind == "b" else x))
     return of_dim(to_dim(x))
-
-
-def _traced_count(lo: Dim, hi: Dim, by: Dim) -> Dim:
-    """Return the length of a range whose step is only known at run time."""
-    step = as_operand(by)
-    nonzero = step != 0
-    if isinstance(nonzero, Tracer):
-        emit("check", [nonzero.value], {"error": "ValueError",
-                                        "message": "range() arg 3 must not be zero"})
-    forward = FUNCTIONS[np.where](step > 0, as_operand(hi - lo) + step - 1,
-                                  as_operand(lo - hi) - step - 1)
-    count = np.maximum(forward // abs(step), 0)
-    return to_dim(count)
-
-
-def constant_range(items: range) -> TracedIterable:
-    """Return a range of known numbers as a loop of the graph."""
-    start, count, step = items.start, len(items), items.step
-    if step == 1:
-        return TracedIterable(start, start + count, lambda i: i, "a range")
-    if step == -1:
-        return TracedIterable(start - count + 1, start + 1, lambda i: i, "a range", reverse=True)
-    return TracedIterable(0, count, lambda k: start + k * step, "a range")
 
 
 class Iterated:

@@ -17,9 +17,11 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import SETTERS, method_of_object
 from tracejit.trace.ground.modules import home_of_class
 from tracejit.trace.ground.upward import ABOVE, above
+from tracejit.trace.lists.ranges import TracedRange
 from tracejit.trace.python.byte_orders import shown_dtype
 from tracejit.trace.python.kinds_of_values import asked_type_of, type_of
 from tracejit.trace.python.objects import attribute_of_object, set_attribute_of_object
+from tracejit.trace.python.ranges import attribute_of_range
 from tracejit.trace.python.special_methods import is_generator, special_method
 from tracejit.trace.python.users_functions import captured_function
 from tracejit.trace.regions.choosing import content_or
@@ -42,8 +44,8 @@ def read_attribute(owner: object, name: str, *default: object) -> Any:
 
     default -- the result where data decides that the attribute is unset
     """
-    if isinstance(owner, ObjectReference):
-        return attribute_of_object(owner, name)
+    if isinstance(owner, (ObjectReference, TracedRange)):
+        return _attribute_of_stand_in(owner, name)
     captured = current().captured
     cls = type(owner)
     if cls is ModuleType or isinstance(owner, type) or home_of_class(cls) == "builtins":
@@ -79,6 +81,12 @@ def read_attribute(owner: object, name: str, *default: object) -> Any:
     return _set_one(captured.attribute(owner, name), owner, name, default)
 
 
+def _attribute_of_stand_in(owner: ObjectReference | TracedRange, name: str) -> Any:
+    if isinstance(owner, TracedRange):
+        return attribute_of_range(owner, name)
+    return attribute_of_object(owner, name)
+
+
 def _gives_its_own(found: object) -> bool:
     """Return whether a descriptor is of a user's class that defines `__get__`."""
     return is_users_type(type(found)) and special_method(found, "__get__") is not None
@@ -86,8 +94,15 @@ def _gives_its_own(found: object) -> bool:
 
 def _set_one(content: object, owner: object, name: str, default: tuple[object, ...]) -> Any:
     """Return the content of an attribute that may be unset; the default where it is."""
-    if default and isinstance(content, MaybeUnset):
-        return content_or(content, lambda: default[0])
+    if isinstance(content, MaybeUnset):
+        method = special_method(owner, "__getattr__")
+        if method is not None and default:
+            raise refuse(f"getattr() with a default, where data decides whether {name!r} is set "
+                         "and the class has a __getattr__", "Leave the default out")
+        if method is not None:
+            return content_or(content, lambda: method(owner, name))
+        if default:
+            return content_or(content, lambda: default[0])
     whose = f"type object {owner.__name__!r}" if isinstance(owner, type) else (
         f"{type(owner).__name__!r} object")
     return present(content, AttributeError, f"{whose} has no attribute {name!r}")

@@ -21,10 +21,10 @@ from tracejit.trace.lists.iterables import (
     make_enumerate,
     make_ndenumerate,
     make_ndindex,
-    make_range,
     make_reversed,
     make_zip,
 )
+from tracejit.trace.lists.ranges import TracedRange, make_range
 from tracejit.trace.python import list_making
 from tracejit.trace.python.attributes import (
     attribute_of_traced,
@@ -141,7 +141,7 @@ def _getattr(owner: object, name: str, *default: object) -> Any:
 
 def _hasattr(owner: object, name: str) -> bool:
     """Return whether an object has an attribute, which is read as Python reads it."""
-    if isinstance(owner, TracedOperand):
+    if isinstance(owner, (TracedOperand, TracedRange)):
         return hasattr(type_of(owner), name)  # a number has no length, and Python's no shape
     if isinstance(own_entries(owner).get(name), MaybeUnset):
         read_unseen(owner)  # which refuses it

@@ -20,11 +20,13 @@ from tracejit.trace.ground.operators import COMPARISONS
 from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.lists import list_runs
 from tracejit.trace.lists.orders import both_nan, require_known_equality
+from tracejit.trace.lists.ranges import TracedRange
 from tracejit.trace.python import from_generators, list_functions
 from tracejit.trace.python.identity import are_one_object, are_truths, is_one
 from tracejit.trace.python.iterating import begun
 from tracejit.trace.python.kinds_of_values import type_of
 from tracejit.trace.python.operations import operate
+from tracejit.trace.python.ranges import is_asked_of_range, is_in_range, ranges_are_equal
 from tracejit.trace.python.special_methods import note_lookup, special_method
 from tracejit.trace.python.truths import any_of, negated, truth
 from tracejit.trace.regions.choosing import told_of
@@ -62,8 +64,8 @@ def compare(op: str, a: object, b: Any) -> Any:
         found = contains(b, a)
         found = found if op == "In" else negated(found)
         return tracer_of(found.value, weak=True) if isinstance(found, Tracer) else found
-    if holds_runs(a) or holds_runs(b):
-        found = _compare_lists(op, a, b)
+    if any(holds_runs(x) or isinstance(x, TracedRange) for x in (a, b)):
+        found = _compare_sized(op, a, b)
         if found is not NotImplemented:
             return found
     if isinstance(a, tuple) and isinstance(b, tuple) and (_has_traced(a) or _has_traced(b)):
@@ -89,6 +91,14 @@ def _compare_objects(op: str, a: object, b: object) -> Any:
     one: Any = both and (a is b or (a._pool is b._pool and compare(  # type: ignore[attr-defined]
         "Eq", a._number, b._number)))  # type: ignore[attr-defined]
     return one if op in ("Is", "Eq") else negated(one)
+
+
+def _compare_sized(op: str, a: object, b: object) -> Any:
+    """Return `a op b`, one of them a list or range of which a size says how long it is."""
+    if not isinstance(a, TracedRange) and not isinstance(b, TracedRange):
+        return _compare_lists(op, a, b)
+    found = ranges_are_equal(a, b) if op in ("Eq", "NotEq") else NotImplemented
+    return negated(found) if op == "NotEq" and found is not NotImplemented else found
 
 
 def _compare_lists(op: str, a: object, b: object) -> Any:
@@ -155,6 +165,8 @@ def contains(container: Any, item: object) -> Any:
         settle(item)
     if has_runs(container):
         return list_functions.contains(container, item)
+    if is_asked_of_range(container, item):
+        return is_in_range(container, item)
     note_use(container)
     if isinstance(container, UsersGenerator):
         return ABOVE.call_function(from_generators.contained, (container, item), {})
@@ -167,10 +179,7 @@ def contains(container: Any, item: object) -> Any:
             asked := current().captured.asked(container.__contains__, (item,), {})):
         return asked
     if isinstance(container, (SymInt, Tracer)):
-        if not container.ndim:
-            raise TypeError(f"argument of type '{type_of(container).__name__}' is not iterable")
-        equal = compare("Eq", container, item)
-        return equal if isinstance(equal, bool) else truth(np.any(equal))
+        return _is_in_array(container, item)
     method = special_method(container, "__contains__")
     if method is None and isinstance(container, dict) and not isinstance(item, Tracer):
         content = dict.get(container, item)
@@ -188,6 +197,13 @@ def contains(container: Any, item: object) -> Any:
         read_deeply((container, item))
         return item in container
     return truth(method(container, item))
+
+
+def _is_in_array(array: SymInt | Tracer, item: object) -> Any:
+    if not array.ndim:
+        raise TypeError(f"argument of type '{type_of(array).__name__}' is not iterable")
+    equal = compare("Eq", array, item)
+    return equal if isinstance(equal, bool) else truth(np.any(equal))
 
 
 def _has_item(names: object, key: object) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import UnionType
-from typing import Any
+from typing import Any, Union, cast, get_args, get_origin
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.modules import is_followed
 from tracejit.trace.ground.source import of_users_module
+from tracejit.trace.lists.ranges import TracedRange
 from tracejit.trace.python.kinds_of_values import asked_type_of, type_of
 from tracejit.trace.python.number_functions import to_bool
 from tracejit.trace.python.special_methods import special_method
@@ -29,7 +30,7 @@ def is_instance(x: object, kinds: Any) -> Any:
     if isinstance(x, StandIn):
         return is_instance(x.empty(), kinds)
     if not isinstance(x, (Tracer, SymInt)):
-        if hasattr(type(x), "stands_for"):
+        if hasattr(type(x), "stands_for") or isinstance(x, TracedRange):
             return is_subclass(type_of(x), kinds)
         with watched():
             answer = isinstance(x, kinds)
@@ -87,6 +88,10 @@ def _classes(kinds: object) -> Iterator[type]:
             yield from _classes(kind if isinstance(kind, tuple) else kind.__args__)
         elif isinstance(kind, type):
             yield kind
+        elif (origin := cast("object", get_origin(kind))) is Union:
+            yield from _classes(get_args(kind))
+        elif isinstance(origin, type) and not get_args(kind):
+            yield origin  # of `typing.Callable`
         else:
             raise TypeError("isinstance() arg 2 must be a type, a tuple of types, or a union")
 

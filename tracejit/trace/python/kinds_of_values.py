@@ -12,6 +12,7 @@ from tracejit.trace.containers.runs import Run
 from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current
 from tracejit.trace.lists.iterables import TracedIterable
+from tracejit.trace.lists.ranges import TracedRange
 from tracejit.trace.values.mixed import Merged
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.symbolic_ints import SymInt
@@ -42,6 +43,8 @@ def type_of(x: object) -> type:
         return passes_for
     if isinstance(x, StandIn):
         return x.kind
+    if isinstance(x, TracedRange):
+        return range
     if not isinstance(x, Tracer):
         cls: type = current().captured.class_of(x)
         return cls

@@ -260,7 +260,7 @@ def _isclose(a: float, b: float, *, rel_tol: float = 1e-09, abs_tol: float = 0.0
     if math.isinf(a) or math.isinf(b):
         return False
     apart = abs(b - a)
-    return apart <= abs(rel_tol * b) or apart <= abs(rel_tol * a) or apart <= abs_tol
+    return bool(apart <= abs(rel_tol * b) or apart <= abs(rel_tol * a) or apart <= abs_tol)
 
 
 LIBRARY: dict[Any, Any] = {

@@ -17,7 +17,8 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.public_names import public_name
 from tracejit.trace.ground.restarts import NeedSteps
 from tracejit.trace.ground.upward import ABOVE
-from tracejit.trace.lists.iterables import TracedIterable, constant_range
+from tracejit.trace.lists.iterables import TracedIterable
+from tracejit.trace.lists.ranges import constant_range
 from tracejit.trace.python import from_generators
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.tracer import Tracer

@@ -12,11 +12,13 @@ from tracejit.trace.containers.numbered import ObjectReference
 from tracejit.trace.containers.places import Choice, MaybeUnset, Poison, present
 from tracejit.trace.containers.runs import has_runs
 from tracejit.trace.containers.stand_ins import note_use
+from tracejit.trace.lists.ranges import TracedRange
 from tracejit.trace.python import list_functions
 from tracejit.trace.python.special_methods import is_plain, special_method
 from tracejit.trace.regions.branches import as_condition
 from tracejit.trace.regions.choosing import told_of
 from tracejit.trace.state.uncaptured import read_unseen
+from tracejit.trace.values.symbolic_ints import of_dim
 from tracejit.trace.values.tracer import tracer_of
 
 __all__ = ["any_of", "negated", "truth"]
@@ -54,6 +56,8 @@ def truth(x: object) -> Any:
         read_unseen(x, in_order=False)
     if has_runs(x):
         return list_functions.is_true(x)
+    if isinstance(x, TracedRange):
+        x = of_dim(x.count)
     if is_plain(x):
         return as_condition(x)
     if isinstance(x, ObjectReference):
