@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -171,7 +172,8 @@ class Backward:
         self.places: tuple[list[int], list[int]] | None = None
         """The slots of the values that it reads, and of values that only give it sizes."""
         self.reached: list[bool] = []
-        self.request: BackwardRequest | None = None
+        self.asked = threading.local()
+        """The request that a thread runs, as `request`: threads share this program."""
         self.studied: Program | None = self._study(request)
         """The program for the first recording, until it is compiled."""
         self.compiled: Function = make_function(self)
@@ -217,9 +219,8 @@ class Backward:
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
                      leaves: Sequence[object] | None) -> Program:
         """Return the program for the recording that is asked for."""
-        assert self.request is not None
         program, self.studied = self.studied, None
-        return program or self._study(self.request)
+        return program or self._study(self.asked.request)
 
     def run(self, request: BackwardRequest, cts: Sequence[object]) -> list[Any]:
         """Return the cotangent of each source, or None."""
@@ -228,11 +229,11 @@ class Backward:
         reads, shaped = self.places
         values = [request.held[k] for k in reads]
         values += [np.empty(shapes[k][1], shapes[k][0]) for k in shaped]
-        self.request = request
+        self.asked.request = request
         try:
             found = iter(self.compiled(*values, *cts))
         finally:
-            self.request = None
+            del self.asked.request
         return [next(found) if r else None for r in self.reached]
 
 
@@ -274,7 +275,9 @@ def _carriers(sizes: set[Value], inputs: Sequence[Value],
 # --- which program ------------------------------------------------------------------------------
 
 _SEEN: dict[Any, int] = {}
-_PROGRAMS: dict[Any, Backward | None] = {}
+_PROGRAMS: dict[Any, Any] = {}
+"""The program of each structure, None where it is carried out call by call."""
+_UNKNOWN = object()
 _LIMIT = 256
 cleared_by(_SEEN.clear)
 cleared_by(_PROGRAMS.clear)
@@ -300,11 +303,11 @@ def run_compiled(records: Sequence[Record], make: Callable[[], BackwardRequest],
     request = make()
     key = request.key
     try:
-        if key not in _PROGRAMS:
+        program = _PROGRAMS.get(key, _UNKNOWN)
+        if program is _UNKNOWN:
             if len(_PROGRAMS) >= _LIMIT:
                 _PROGRAMS.clear()
-            _PROGRAMS[key] = Backward(request)
-        program = _PROGRAMS[key]
+            program = _PROGRAMS[key] = Backward(request)
         return None if program is None else program.run(request, cts)
     except NotCompiled as e:
         LOG.debug("a tape is not compiled as a whole: %s", e)
