@@ -10,6 +10,7 @@ import io
 import itertools
 import sys
 import time
+import warnings
 import weakref
 from collections import deque
 from collections.abc import Callable
@@ -96,6 +97,9 @@ def call_builtin(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
     if fn is builtins.print and traced:
         current().note("print() shows traced values once, while the function is captured; "
                        "tracejit.debug_print shows what they are at every call")
+    if fn is warnings.warn:
+        current().note("warnings.warn() warns once, while the function is captured, whether its "
+                       "branch is taken or not; warn where the function is called")
     return call_natively(fn, args, kwargs)
 
 

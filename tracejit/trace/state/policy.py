@@ -90,8 +90,10 @@ ANOTHER_VALUE = frozenset(("random", "time", "secrets"))
 """Modules of Python's whose functions give another value at every call."""
 DRAWS = frozenset(("numpy.random",))
 CLOCKS = {("datetime", "now"), ("datetime", "today"), ("datetime", "utcnow"), ("uuid", "uuid1"),
-          ("uuid", "uuid4"), ("posix", "urandom"), ("posix", "getrandom"), ("posix", "times")}
-"""Such functions in other modules, by module and name."""
+          ("uuid", "uuid4"), ("posix", "urandom"), ("posix", "getrandom"), ("posix", "times"),
+          ("sys", "getrefcount"), ("sys", "getallocatedblocks"), ("gc", "isenabled"),
+          ("gc", "get_count"), ("gc", "get_objects"), ("gc", "get_referrers")}
+"""Such functions in other modules, by module and name; a capture itself changes some values."""
 
 FRAMES = {("sys", "_getframe"), ("sys", "_getframemodulename"), ("sys", "_current_frames"),
           ("inspect", "currentframe"), ("inspect", "stack"), ("traceback", "extract_stack"),
