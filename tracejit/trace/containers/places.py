@@ -21,7 +21,7 @@ from tracejit.trace.containers.numbered import Numbered, ObjectReference
 from tracejit.trace.containers.records import is_alike, is_open, items_of_record, opened
 from tracejit.trace.containers.references import Reference, require_one, require_reference
 from tracejit.trace.containers.runs import Stored
-from tracejit.trace.ground.attributes import all_attributes_of, own_entries
+from tracejit.trace.ground.attributes import all_attributes_of, own_entries, plain_class_of
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.modules import is_followed
 from tracejit.trace.ground.restarts import Unroll
@@ -275,7 +275,7 @@ class AttributePlace:
 
     def set(self, content: object) -> None:
         """Replace the content, past any `__setattr__` of the class."""
-        plain: Any = type if isinstance(self.owner, type) else object
+        plain = plain_class_of(self.owner)
         if content is not UNSET:
             plain.__setattr__(self.owner, self.name, content)
         elif self.get() is not UNSET:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import WrapperDescriptorType
 from typing import Any
 
-__all__ = ["all_attributes_of", "own_entries", "own_names"]
+__all__ = ["all_attributes_of", "own_entries", "own_names", "plain_class_of"]
 
 
 def all_attributes_of(x: object) -> dict[str, Any] | None:
@@ -45,3 +46,12 @@ def _slots(cls: type) -> Iterator[str]:
             if name not in ("__dict__", "__weakref__"):
                 private = name.startswith("__") and not name.endswith("__")
                 yield f"_{base.__name__.lstrip('_')}{name}" if private else name
+
+
+def plain_class_of(x: object) -> Any:
+    """Return the class in C whose `__setattr__` sets attributes of an object, past any of Python's.
+
+    It is `object` for most, `type` for classes; a `threading.local` has its own.
+    """
+    return next(cls for cls in type(x).__mro__
+                if isinstance(vars(cls).get("__setattr__"), WrapperDescriptorType))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tracejit.trace.ground.attributes import all_attributes_of
+from tracejit.trace.ground.attributes import all_attributes_of, plain_class_of
 from tracejit.trace.state.changes import CODE, SEQUENCES
 from tracejit.trace.state.kept_items import keeps_items, sealed_state
 from tracejit.trace.state.paths import attributes_of
@@ -48,7 +48,8 @@ def put_parts(x: Any, old: Mapping[Any, object], new: dict[Any, Any]) -> None:
         x.clear()
         x.update(new)
     else:
+        plain = plain_class_of(x)
         for name in old.keys() - new.keys():
-            object.__delattr__(x, name)
+            plain.__delattr__(x, name)
         for name, content in new.items():
-            object.__setattr__(x, name, content)
+            plain.__setattr__(x, name, content)
