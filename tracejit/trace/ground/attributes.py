@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 from collections.abc import Iterator, Mapping
 from types import WrapperDescriptorType
 from typing import Any
@@ -26,7 +27,8 @@ def all_attributes_of(x: object) -> dict[str, Any] | None:
 def own_names(x: object) -> dict[str, Any]:
     """Return the dict of an object's attributes, past a `__getattribute__` of its class."""
     try:
-        own = object.__getattribute__(x, "__dict__")
+        plain = _thread._local if isinstance(x, _thread._local) else object
+        own = plain.__getattribute__(x, "__dict__")
     except AttributeError:
         return {}
     return own if isinstance(own, dict) else {}
