@@ -23,6 +23,7 @@ from tracejit.ops.kinds import structural, yielded_types
 from tracejit.ops.reading import reads_past
 from tracejit.trace.ground.context import Cell, current, is_tracing, refuse
 from tracejit.trace.python.calls import call_function
+from tracejit.trace.regions.choosing import in_one_dtype
 from tracejit.trace.values.eager import holds_recorded, record_whole, watches
 from tracejit.trace.values.equations import atom_of, lift
 from tracejit.trace.values.operands import TracedOperand
@@ -79,8 +80,8 @@ class RegisteredOp:
             tracers = iter(given)
             inner = [next(tracers) if _is_operand(x) else x for x in values]
             count = len(inner) - len(keywords)
-            result = call_function(self.fn, tuple(inner[:count]),
-                                   dict(zip(keywords, inner[count:], strict=True)))
+            result = in_one_dtype(call_function(
+                self.fn, tuple(inner[:count]), dict(zip(keywords, inner[count:], strict=True))))
             outputs = [atom_of(lift(y)) for y in _listed(self._checked(result))]
             current().memory.refuse_lost_writes(given, f"register_op({self.op.name!r})")
             region = scope.close(outputs)
@@ -319,7 +320,8 @@ class CustomGradient:
         first = len(current().builder.scope.eqns)
         before = {x.cell: x.cell.value for x in handed if isinstance(x, Tracer)}
         with reads:
-            result, grad_fn = _split(call_function(self.fn, tuple(handed), kwargs), self.fn)
+            result, grad_fn = _split(in_one_dtype(
+                call_function(self.fn, tuple(handed), kwargs)), self.fn)
         current().memory.refuse_changes(before, "custom_gradient")
         states = reads.states()
         ys = [lift(y) for y in _listed(result)]

@@ -11,6 +11,7 @@ from tracejit.ir.draws import is_generator
 from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.trace.ground.context import is_tracing
 from tracejit.trace.python.calls import call_function
+from tracejit.trace.regions.choosing import in_one_dtype
 from tracejit.trace.values.tracer import Tracer
 from tracejit.transforms.public import jvp, vjp
 from tracejit.tree import flatten, unflatten
@@ -66,11 +67,6 @@ def _check(f: Callable[..., object], args: tuple[object, ...], order: int, modes
     varied = [k for k, x in enumerate(leaves) if _is_varied(x)]
     if not varied:
         raise TypeError("none of the arguments is a float or an array of floats")
-    single = any(np.asarray(leaves[k]).dtype in (np.float32, np.complex64) for k in varied)
-    step = max(eps, 1e-2) if single else eps
-    tolerance = 1e-2 if single else 1e-5
-    at = tolerance if atol is None else atol
-    rt = tolerance if rtol is None else rtol
     rng = np.random.default_rng(0)
     points = [np.asarray(leaves[k]) for k in varied]
     direction = [_normal(rng, x) for x in points]
@@ -80,13 +76,18 @@ def _check(f: Callable[..., object], args: tuple[object, ...], order: int, modes
         for k, x in zip(varied, xs, strict=True):
             full[k] = x
         inner = unflatten(structure, iter(full))
-        result = call_function(f, inner, {}) if is_tracing() else f(*inner)
+        result = in_one_dtype(call_function(f, inner, {})) if is_tracing() else f(*inner)
         return tuple(y for y in flatten(result)[0] if _is_varied(y))
 
     def moved(h: float) -> list[np.ndarray]:
         result = of(*(_like(x + h * v, x) for x, v in zip(points, direction, strict=True)))
         return [np.asarray(y) for y in result]
 
+    single = any(x.dtype in (np.float32, np.complex64) for x in [*points, *moved(0.0)])
+    step = max(eps, 1e-2) if single else eps
+    tolerance = 1e-2 if single else 1e-5
+    at = tolerance if atol is None else atol
+    rt = tolerance if rtol is None else rtol
     below, above = moved(-step), moved(step)
     if not above:
         raise TypeError("none of what the function returns is a float or an array of floats")

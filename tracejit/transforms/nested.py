@@ -15,6 +15,7 @@ from tracejit.trace.containers.runs import place_in_code
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.copies import Handed
 from tracejit.trace.python.calls import call_function
+from tracejit.trace.regions.choosing import in_one_dtype
 from tracejit.trace.values.equations import (
     apply,
     atom_of,
@@ -107,7 +108,7 @@ def capture_block(fn: Callable[..., object], leaves: list[object], structure: St
         for k, value in others.items():
             inner[k] = handed.copy(k, partial(tracer_of, value))
         args, kwargs = unflatten(structure, iter(inner))
-        results, out_structure = flatten(call_function(fn, args, kwargs))
+        results, out_structure = flatten(in_one_dtype(call_function(fn, args, kwargs)))
         outputs, weak, constants = _apart(results)
         if what is None:
             handed.settle(frame.read)

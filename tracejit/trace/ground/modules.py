@@ -56,7 +56,8 @@ def is_followed(cls: type) -> bool:
 
 def home_of(fn: FunctionType) -> str:
     """Return the module in which a function was defined, past names copied by `functools.wraps`."""
-    return fn.__globals__.get("__name__") or ""
+    name = fn.__globals__.get("__name__")
+    return name if isinstance(name, str) else ""
 
 
 def is_known_ufunc(fn: np.ufunc) -> bool:

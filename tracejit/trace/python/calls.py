@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import Refusal
-from tracejit.trace.containers.choices import first_choice, narrowed
 from tracejit.trace.containers.heap import holds
 from tracejit.trace.containers.places import Choice
 from tracejit.trace.containers.references import note_length, note_put
@@ -38,7 +37,7 @@ from tracejit.trace.ground.modules import is_known_ufunc
 from tracejit.trace.ground.public_names import public_name
 from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.python.builtin_calls import BUILTINS, call_builtin, call_replacement
-from tracejit.trace.python.calls_with_choices import CARRIES, call_for_each, hands_on, with_thing
+from tracejit.trace.python.calls_with_choices import call_with_choice
 from tracejit.trace.python.calls_with_containers import (
     OF_RUNS,
     call_list_method,
@@ -94,13 +93,8 @@ def call_function(fn: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
     """Call a function from captured code; users' recursions want few frames between two calls."""
     if isinstance(fn, Choice):
         return with_plain(fn, lambda f: call_function(f, args, kwargs))
-    if current().chooses and (found := first_choice([*args, *kwargs.values()])) is not None:
-        plain = narrowed(found)
-        if isinstance(plain, Choice) and not hands_on(fn) and not (
-                any(fn is f for f in CARRIES) and all(x is not found for x in args)):
-            return call_for_each(found, fn, args, kwargs)
-        if plain is not found:
-            return call_function(fn, *with_thing(found, plain, args, kwargs))
+    if current().chooses and (found := call_with_choice(fn, args, kwargs)) is not NotImplemented:
+        return found
     known = is_known_by_identity(fn)
     args, answer = _answered(fn, args, kwargs, known)
     if answer is not NotImplemented:

@@ -7,7 +7,6 @@ are stored.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from tracejit.ir.optable import find_op
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.python.attributes import attribute_of_traced
-from tracejit.trace.python.calls_with_choices import hands_on
+from tracejit.trace.python.calls_with_choices import hands_on, is_of_package
 from tracejit.trace.regions.choosing import for_each_kind
 from tracejit.trace.regions.raising import BranchRaised, is_pythons
 from tracejit.trace.values.mixed import (
@@ -77,7 +76,7 @@ def knows_kinds(fn: object, x: Merged) -> bool:
 
     Functions of this package that captured code calls, `gradients` among them, ask for themselves.
     """
-    if isinstance(fn, FunctionType) and fn.__module__.startswith("tracejit."):
+    if is_of_package(fn):
         return True
     return any(fn is f for f in KNOWN) and not (
         x.number.dtype.kind == "c" and (fn is max or fn is min))

@@ -152,8 +152,8 @@ def make_instance(cls: Any, args: tuple[object, ...], kwargs: dict[str, object])
         is_new_each_time = new is init  # captured code makes the class, each attempt another one
         if cls not in current().made_classes and not is_new_each_time and can_be_pooled(cls):
             current().made_classes[cls] = None
-        if not any(f.kind == "loop" for f in current().frames):
-            current().instances[id(instance)] = instance
+        if not hasattr(cls, "__del__") and not any(f.kind == "loop" for f in current().frames):
+            current().instances[id(instance)] = instance  # which holds it until the capture ends
         if rewritten_source(new.__code__) is None:  # it calls `__post_init__`, say, as it is
             with watched():
                 new(instance, *args, **kwargs)

@@ -16,6 +16,7 @@ from tracejit.trace.containers.places import is_number
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import NeedStatic
 from tracejit.trace.python.calls import call_function
+from tracejit.trace.regions.choosing import in_one_dtype
 from tracejit.trace.regions.merging import join_leaf
 from tracejit.trace.values.equations import (
     atom_of,
@@ -63,7 +64,7 @@ def trace_map(count: object, element: Callable[[SymInt], object],
     """
     size = to_dim(count)
     with _iteration("map", size) as (i, frame, scope):
-        leaves, structure = flatten(element(i))
+        leaves, structure = flatten(in_one_dtype(element(i)))
         outputs: list[Atom] = []
         constants: list[Any] = []
         for x in leaves:
@@ -166,7 +167,8 @@ def begin_scan(f: Callable[[Any, Any], object], carry: object, xs: object, count
     leaves, structure = flatten(carry)
     for _ in range(8):
         with _iteration("map", size) as (i, _, _):
-            result = call_function(f, (unflatten(structure, iter(leaves)), item_tree(xs, i)), {})
+            result = in_one_dtype(call_function(
+                f, (unflatten(structure, iter(leaves)), item_tree(xs, i)), {}))
             if not isinstance(result, tuple) or len(result) != 2:
                 raise TypeError("scan takes a function that returns a pair (carry, y), but it "
                                 f"returned {_kind(result)}")

@@ -83,9 +83,9 @@ _OWN_WAYS = ("__getattr__", "__getattribute__", "__delattr__", "__del__", "__get
 def can_be_pooled(cls: type) -> bool:
     """Return whether objects of a class have attributes alone, and Python itself sets these."""
     ways: Any = cls
-    if type(cls) is not type or ways.__new__ is not object.__new__ or not is_record(_blank(cls)):
-        return False
     if any(name in vars(base) for base in cls.__mro__[:-1] for name in _OWN_WAYS):
+        return False  # and no object is made on trial, of which `__del__` would run
+    if type(cls) is not type or ways.__new__ is not object.__new__ or not is_record(_blank(cls)):
         return False
     if dataclasses.is_dataclass(cls):
         return all(f._field_type is dataclasses._FIELD  # type: ignore[attr-defined]
