@@ -279,15 +279,14 @@ def copyto(dst: object, src: object, casting: str = "same_kind", where: object =
     if not isinstance(dst, Tracer):
         raise refuse("np.copyto writes traced values to an array from outside of the captured "
                      "function", "Create the array inside the function")
+    if not (dst.is_array or dst.dims):
+        raise TypeError("copyto() argument 1 must be numpy.ndarray, not a number")
     src = lift(src)
-    castable = np.can_cast(dtype_of(src), dst.dtype, casting)  # type: ignore[arg-type]
-    if is_weak(src) and casting != "unsafe" and (
-            _ORDER.index(dtype_of(src).kind) > _ORDER.index(dst.dtype.kind)):
-        raise TypeError(f"Cannot cast scalar from {dtype_of(src)!r} to {dst.dtype!r} according "
-                        f"to the rule {casting!r}")
-    if not (is_weak(src) or castable):
-        raise TypeError(f"Cannot cast array data from {dtype_of(src)!r} to {dst.dtype!r} according "
-                        f"to the rule {casting!r}")
+    weak, kinds = is_weak(src), [_ORDER.index(dtype_of(v).kind) for v in (src, dst)]
+    if not (casting == "unsafe" or kinds[0] <= kinds[1] if weak else np.can_cast(
+            dtype_of(src), dst.dtype, casting)):  # type: ignore[arg-type]
+        raise TypeError(f"Cannot cast {'scalar' if weak else 'array data'} from "
+                        f"{dtype_of(src)!r} to {dst.dtype!r} according to the rule {casting!r}")
     dst[...] = src if where is True else FUNCTIONS[np.where](where, src, dst)
 
 

@@ -15,6 +15,7 @@ from tracejit.errors import Refusal
 from tracejit.trace.containers.runs import place_in_code
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.values.mixed import Merged
 
 __all__ = ["StandIn", "StandInRefused", "as_key", "is_made_by_data", "is_walked", "note_use",
            "refused_kind"]
@@ -133,6 +134,8 @@ def as_key(x: Any, in_set: bool = False) -> Any:
     if isinstance(x, tuple) and x:
         return tuple(as_key(y, in_set) for y in x)
     kind = getattr(getattr(x, "dtype", None), "kind", None) or type(x).__name__
+    if isinstance(x, Merged) and x.may_be_array:
+        x.tell_apart()
     if isinstance(x, list) or getattr(x, "is_array", False):
         raise TypeError(f"unhashable type: "
                         f"{'list' if isinstance(x, list) else 'numpy.ndarray'!r}")

@@ -41,9 +41,8 @@ class Cell:
     value: Value
 
     __slots__ = ("__weakref__", "choices", "constant", "decided_by", "depth", "first", "handed_on",
-                 "handles", "is_array",
-                 "layout", "may_be_number", "origins", "rows_of", "sources", "stale", "touched",
-                 "unless", "value", "viewed_by")
+                 "handles", "is_array", "layout", "origins", "rows_of", "sources", "stale",
+                 "touched", "unless", "value", "viewed_by")
 
     def __init__(self, value: Value, depth: int = 0) -> None:
         self.value = self.first = value
@@ -52,8 +51,6 @@ class Cell:
         """Whether a loop or branch made it to stand for an array that has another cell."""
         self.is_array = not value.is_log and bool(value.aval.shape)
         """Whether it is a NumPy array, possibly without axes, and not a scalar."""
-        self.may_be_number = False
-        """Whether data decides if it is an array without axes, or a number."""
         self.layout: Any = None
         """The rule by which NumPy's array lies in memory; None if its first value tells."""
         self.handles: list[weakref.ref[Any]] = []

@@ -39,8 +39,12 @@ from tracejit.trace.python.caught import may_raise, rest_on_sizes
 from tracejit.trace.python.each_kind import (
     attribute_of_each,
     first_merged,
+    may_be_array,
+    of_each_kind,
+    takes_sequence,
     tells_elements,
     tells_items,
+    with_array,
     with_kind,
 )
 from tracejit.trace.python.from_generators import some
@@ -172,7 +176,7 @@ class Hooks(RecursionHooks, TryHooks):
 
     def setattr(self, content: object, owner: object, name: str) -> None:
         """Set an attribute; its new content was evaluated first."""
-        with_plain(owner, lambda x: set_attribute(x, name, narrowed(content)))
+        with_array(owner, lambda x: set_attribute(x, name, narrowed(content)))
 
     def delattr(self, owner: object, name: str) -> None:
         """Delete an attribute."""
@@ -188,12 +192,14 @@ class Hooks(RecursionHooks, TryHooks):
         if current().mixes and (merged := first_merged(key)) is not None and tells_items(merged):
             return for_each_kind(merged, lambda x: self.getitem(container, with_kind(
                 key, merged, x)))
+        if may_be_array(container):
+            return of_each_kind(container, lambda x: self.getitem(x, key))
         return narrowed(get_item(container, key))
 
     def setitem(self, content: object, container: object, key: object) -> None:
         """Set an item; its new content was evaluated first."""
-        if isinstance(container, Choice):
-            with_plain(container, lambda x: self.setitem(content, x, key))
+        if isinstance(container, Choice) or may_be_array(container):
+            with_array(container, lambda x: self.setitem(content, x, key))
         elif (found := first_choice(key)) is not None:
             refuse_new_axes(container, found)
             with_plain(found, lambda x: self.setitem(content, container, replaced(key, found, x)))
@@ -269,12 +275,12 @@ class Hooks(RecursionHooks, TryHooks):
     def augment(self, op: str, target: object, value: object) -> Any:
         """Return the object that `target op= value` binds target to."""
         for found in (target, value):
-            if isinstance(found, Choice):
+            if isinstance(found, Choice) or takes_sequence(target, value, found):
                 return self._augment_of_each(op, target, value, found)
         return inplace(op, target, value)
 
-    def _augment_of_each(self, op: str, target: object, value: object, choice: Choice) -> Any:
-        return with_plain(choice, lambda x: self.augment(
+    def _augment_of_each(self, op: str, target: object, value: object, choice: object) -> Any:
+        return with_array(choice, lambda x: self.augment(
             op, x if target is choice else target, x if value is choice else value))
 
     def item(self, container: object, key: object) -> tuple[Any, Any, Any]:
@@ -287,12 +293,15 @@ class Hooks(RecursionHooks, TryHooks):
         if isinstance(value, Choice):
             with_plain(value, lambda x: self.augment_item(op, item, x))
             return
+        if may_be_array(container):
+            for_each_kind(container, lambda x: self.augment_item(op, (x, key, old), value))
+            return
         if isinstance(container, Tracer):
             if isinstance(old, Tracer):
                 new = apply_ufunc(BINARY[op].ufunc, old, value)
                 if old.dims:
                     require_fits(BINARY[op].ufunc, new, old)
-                container[key] = new
+                set_item(container, key, new)
             else:
                 selected = inplace(op, old, value)
                 require_same_kind(BINARY[op].ufunc, selected.data, container)
@@ -315,15 +324,15 @@ class Hooks(RecursionHooks, TryHooks):
     def binary(self, op: str, a: object, b: object) -> Any:
         """Return `a op b`."""
         for found in (a, b):
-            if isinstance(found, Choice):
+            if isinstance(found, Choice) or takes_sequence(a, b, found):
                 return self._binary_of_each(op, a, b, found)
         if op == "Mod" and isinstance(a, str):
             return write(binary, op, a, b)
         result = binary(op, a, b)
         return made_list(result) if type(result) is list and result is not a else result
 
-    def _binary_of_each(self, op: str, a: object, b: object, choice: Choice) -> Any:
-        return with_plain(choice, lambda x: self.binary(
+    def _binary_of_each(self, op: str, a: object, b: object, choice: object) -> Any:
+        return with_array(choice, lambda x: self.binary(
             op, x if a is choice else a, x if b is choice else b))
 
     def unary(self, op: str, x: object) -> Any:
@@ -337,6 +346,8 @@ class Hooks(RecursionHooks, TryHooks):
     def formatted(self, value: object, conversion: int, spec: str) -> str:
         """Return a field of an f-string."""
         value = the_one(value)
+        if may_be_array(value) and (spec or conversion > 0):
+            value.tell_apart()
         read_as_text((value,))
         return formatted(value, conversion, spec)
 

@@ -65,7 +65,7 @@ def kinds_of_item(x: object) -> Kinds:
         return x.kinds
     if isinstance(x, Grown):
         return x.raw
-    if isinstance(x, Mixed):
+    if isinstance(x, Mixed) and not x.is_array:
         return x.kinds
     if isinstance(x, Stored) and not x.nest:
         return of_one_kind(x.data.dtype, False)

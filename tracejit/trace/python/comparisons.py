@@ -22,6 +22,7 @@ from tracejit.trace.lists import list_runs
 from tracejit.trace.lists.orders import both_nan, require_known_equality
 from tracejit.trace.lists.ranges import TracedRange
 from tracejit.trace.python import from_generators, list_functions
+from tracejit.trace.python.each_kind import may_be_array
 from tracejit.trace.python.identity import are_one_object, are_truths, is_one
 from tracejit.trace.python.iterating import begun
 from tracejit.trace.python.kinds_of_values import type_of
@@ -29,7 +30,7 @@ from tracejit.trace.python.operations import operate
 from tracejit.trace.python.ranges import is_asked_of_range, is_in_range, ranges_are_equal
 from tracejit.trace.python.special_methods import note_lookup, special_method
 from tracejit.trace.python.truths import any_of, negated, truth
-from tracejit.trace.regions.choosing import told_of
+from tracejit.trace.regions.choosing import for_each_kind, told_of
 from tracejit.trace.state.changes import advance, is_iterator
 from tracejit.trace.state.uncaptured import read_deeply, read_unseen, refuse_identity
 from tracejit.trace.state.yielding import UsersGenerator
@@ -61,7 +62,8 @@ def compare(op: str, a: object, b: Any) -> Any:
             return compare("Eq" if op == "Is" else "NotEq", a, b)
         return is_one(a, b) is (op == "Is")
     if op in ("In", "NotIn"):
-        found = contains(b, a)
+        found = contains(b, a) if not may_be_array(b) else for_each_kind(
+            b, lambda x: contains(x, a))
         found = found if op == "In" else negated(found)
         return tracer_of(found.value, weak=True) if isinstance(found, Tracer) else found
     if any(holds_runs(x) or isinstance(x, TracedRange) for x in (a, b)):

@@ -7,7 +7,7 @@ are stored.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from tracejit.trace.ground.context import current
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.python.attributes import attribute_of_traced
 from tracejit.trace.python.calls_with_choices import hands_on, is_of_package
-from tracejit.trace.regions.choosing import for_each_kind
+from tracejit.trace.regions.choosing import for_each_kind, with_plain
 from tracejit.trace.regions.raising import BranchRaised, is_pythons
 from tracejit.trace.values.mixed import (
     Kinds,
@@ -33,7 +33,8 @@ from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["MethodOfEach", "attribute_of_each", "call_of_each_kind", "first_merged",
-           "tells_elements", "tells_items", "with_kind"]
+           "may_be_array", "of_each_kind", "takes_sequence", "tells_elements", "tells_items",
+           "with_array", "with_kind"]
 
 KNOWN: tuple[Any, ...] = (isinstance, bool, max, min, sum, list, tuple, len, zip, enumerate,
                           reversed, iter, range, any, all, print, id)
@@ -61,9 +62,28 @@ def with_kind(x: Any, number: Merged, plain: object) -> Any:
     return x
 
 
+def may_be_array(x: object) -> TypeGuard[Merged]:
+    """Return whether something is a number on some paths and an array without axes on others."""
+    return isinstance(x, Merged) and x.may_be_array
+
+
+def with_array(x: object, fn: Callable[[object], object]) -> Any:
+    """Return a function's result for a choice, or for a number that may be an array without axes.
+    """
+    return for_each_kind(x, fn) if may_be_array(x) else with_plain(x, fn)
+
+
+def takes_sequence(a: object, b: object, x: object) -> bool:
+    """Return whether one of two operands, which may be an array without axes, meets a sequence."""
+    return may_be_array(x) and any(isinstance(y, (list, tuple, str, bytes)) for y in (a, b))
+
+
 def tells_items(x: Merged) -> bool:
-    """Return whether an index tells the kinds of a number apart: not where all are ints."""
-    return x.number.dtype != np.int64
+    """Return whether an index tells the kinds of a number apart: not where all are ints.
+
+    Of an array as an index there are copies, where of a number there are views.
+    """
+    return x.number.dtype != np.int64 or x.may_be_array
 
 
 def tells_elements(x: Merged, dtype: np.dtype) -> bool:
@@ -79,7 +99,7 @@ def knows_kinds(fn: object, x: Merged) -> bool:
     if is_of_package(fn):
         return True
     return any(fn is f for f in KNOWN) and not (
-        x.number.dtype.kind == "c" and (fn is max or fn is min))
+        (x.number.dtype.kind == "c" or x.may_be_array) and (fn is max or fn is min))
 
 
 def call_of_each_kind(fn: Callable[..., object], args: tuple[object, ...],
@@ -99,14 +119,15 @@ def call_of_each_kind(fn: Callable[..., object], args: tuple[object, ...],
             fn, tuple([with_kind(x, found, plain) for x in args]),
             {name: with_kind(x, found, plain) for name, x in kwargs.items()})
 
-    if any(fn is f for f in _WRITING):
+    if any(fn is f for f in _WRITING) and found is not args[0]:
         return call(settled(found))
     return of_each_kind(found, call)
 
 
 def attribute_of_each(owner: Merged, name: str) -> Any:
     """Return an attribute of a number that is of several kinds; methods are called for each."""
-    samples = [k.dtype.type(0).item() if k.weak else k.dtype.type(0) for k in owner.kinds]
+    samples = [np.zeros((), k.dtype) if k.is_array else k.dtype.type(0).item() if k.weak else
+               k.dtype.type(0) for k in owner.kinds]
     if any(callable(getattr(x, name, None)) for x in samples):
         return MethodOfEach(owner, name)
     return of_each_kind(owner, lambda x: _attribute(x, name))
@@ -129,16 +150,26 @@ def _attribute(x: object, name: str) -> Any:
 
 
 def of_each_kind(found: Merged, fn: Callable[[object], object]) -> Any:
-    """Return a function's result, once where all kinds have it alike, else in a branch for each."""
-    results = [_signature(fn, one_of_kind(found, kind[:2])) for kind in in_order(found.kinds)]
+    """Return a function's result, once where all kinds have it alike, else in a branch for each.
+
+    Of an array without axes a result that is an array may be a view, or the array itself.
+    """
+    results = [_signature(fn, one_of_kind(found, kind.key)) for kind in in_order(found.kinds)]
+    if found.may_be_array and not all(r is None or _is_plain(r[0]) for r in results):
+        return for_each_kind(found, fn)
     if None not in results and len(set(results)) == 1:
         of_one = not results[0][1] and isinstance(results[0][0], (type, np.dtype, int, float, str))
-        return fn(one_of_kind(found, in_order(found.kinds)[0][:2]) if of_one else settled(found))
+        return fn(one_of_kind(found, in_order(found.kinds)[0].key) if of_one else settled(found))
     if found.flag is None and None not in results and all(map(_is_scalar, results)) and len(
             {_loosely(types) for types, _ in results}) == 1:  # a float can stand for an int
         kinds = united(*(types for types, _ in results))
         return merged(fn(settled(found)), kinds)
     return for_each_kind(found, fn)
+
+
+def _is_plain(kind: object) -> bool:
+    """Return whether the type of a result says that it is a number, or nothing of the capture."""
+    return isinstance(kind, (frozenset, type, np.dtype, bool, int, float, str))
 
 
 def _is_scalar(result: tuple[object, object]) -> bool:
@@ -169,6 +200,8 @@ def _dtype(x: Any) -> Any:
 
 
 def _type(x: Any) -> Any:
+    if isinstance(x, Merged):
+        return unbounded(x.kinds)
     if isinstance(x, (Tracer, SymInt)):
         if isinstance(x, SymInt) or not (x.is_array or x.ndim):
             return unbounded(all_kinds_of(x))

@@ -24,7 +24,7 @@ from tracejit.trace.lists.orders import indexable, is_known
 from tracejit.trace.python import list_items
 from tracejit.trace.python.instances import made_list, noted_list
 from tracejit.trace.python.items_by_data import item_by_data, need_run_of, refuse_moving
-from tracejit.trace.python.kinds_of_values import holds_traced
+from tracejit.trace.python.kinds_of_values import holds_traced, type_of
 from tracejit.trace.python.special_methods import is_plain, note_lookup, special_method
 from tracejit.trace.regions.choosing import content_or
 from tracejit.trace.state.changes import CONTAINERS, before_change, note_made
@@ -155,11 +155,20 @@ def _as_index(key: object, container: object = None) -> Any:
     return key if method is None else method(key)
 
 
+def _require_array(x: Tracer) -> None:
+    """Raise Python's error where an item of a number is assigned to."""
+    if not (x.is_array or x.dims):
+        kind = type_of(x)
+        text = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+        raise TypeError(f"{text!r} object does not support item assignment")
+
+
 def set_item(container: object, key: Any, content: Any) -> None:
     """Carry out `container[key] = content`."""
     if isinstance(container, _PLACED):
         key = _as_index(key, container)
     if isinstance(container, Tracer):
+        _require_array(container)
         container[key] = content
         return
     note_put(content)

@@ -48,16 +48,16 @@ def type_of(x: object) -> type:
     if not isinstance(x, Tracer):
         cls: type = current().captured.class_of(x)
         return cls
-    if x.is_array:
-        return np.ndarray
     if isinstance(x, Merged):
         x.tell_apart()
+    if x.is_array:
+        return np.ndarray
     plain: type = {"f": float, "i": int, "c": complex, "b": bool}.get(x.dtype.kind, x.dtype.type)
     return plain if x.weak else x.dtype.type
 
 
 def asked_type_of(x: object) -> type:
     """Return `type(x)` where the program asks; refuse it of an array that may be of a subclass."""
-    if isinstance(x, Tracer) and x.is_array:
+    if isinstance(x, Tracer) and x.is_array and not isinstance(x, Merged):
         current().memory.require_plain()
     return type_of(x)

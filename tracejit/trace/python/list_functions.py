@@ -163,15 +163,15 @@ def or_nothing(total: Any, count: Dim) -> Any:
     if not isinstance(total, Tracer) or is_nonneg(count - 1, trace.builder.known) or (
             trace.is_known(count)):
         return total
-    nothing = Kind(np.dtype(np.int64), True, 0)
+    nothing = Kind(np.dtype(np.int64), True, bound=0)
     return merged(total, united(kinds_of(total), {nothing}),
-                  Flag(nothing[:2], lambda: of_dim(count) == 0))
+                  Flag(nothing.key, lambda: of_dim(count) == 0))
 
 
 def _mixed_total(run: Stored) -> Any:
     """Return the sum of numbers of several kinds, which is of any of them."""
     many = 2 ** 32
-    kinds = united(Kind(np.dtype(np.int64), True, k.bound * many) if k.dtype.kind in "bi" else
+    kinds = united(Kind(np.dtype(np.int64), True, bound=k.bound * many) if k.dtype.kind in "bi" else
                    k._replace(bound=UNBOUNDED) for k in run.kinds)
     if storage(kinds) is None or not run.is_numbers:
         run.tell_apart()

@@ -41,7 +41,7 @@ from tracejit.trace.regions.loops import is_of_open_loop
 from tracejit.trace.state.changes import known_container, note_made
 from tracejit.trace.values.equations import cast, emit, lift, to_dim
 from tracejit.trace.values.indexing import point_index
-from tracejit.trace.values.mixed import is_mixed, kinds_of, number_of, storage, united
+from tracejit.trace.values.mixed import is_mixed, keys_of, kinds_of, number_of, storage, united
 from tracejit.trace.values.symbolic_ints import SymInt, of_dim
 from tracejit.trace.values.tracer import Tracer
 
@@ -291,7 +291,7 @@ def _put(run: Stored, k: object, content: Any) -> None:
     if united(run.kinds, kinds) != run.kinds:
         if is_array:
             run.give_up("an array of another dtype than the others in a list")
-        if is_mixed(run.kinds) and {k[:2] for k in kinds} <= {k[:2] for k in run.kinds}:
+        if is_mixed(run.kinds) and keys_of(kinds) <= keys_of(run.kinds):
             run.give_up("ints in a list of numbers of several kinds get larger")
         raise Relist(run.where, kinds, "numbers of another kind are put into it")
     if is_array:

@@ -121,11 +121,16 @@ def _weak_pair(ufunc: np.ufunc, x: Any, y: Any) -> Any:
     if isinstance(other, bool):
         return y if other else x
     result = FUNCTIONS[np.where](other, number_of(y), number_of(x))
-    if any(isinstance(v, (Tracer, np.ndarray)) and (v.ndim or getattr(v, "is_array", True))
-           for v in (x, y)):
+    arrays = [v for v in (x, y) if isinstance(v, np.ndarray) or getattr(v, "is_array", False)]
+    if any(v.dtype != result.dtype for v in arrays):
         return result
-    result.weak = is_weak(x) and is_weak(y)
-    return _of_either_kind(result, x, lambda: np.logical_not(other), y)
+    if not arrays:
+        result.weak = is_weak(x) and is_weak(y)
+    found = _of_either_kind(result, x, lambda: np.logical_not(other), y)
+    if arrays:
+        found.cell.is_array = True
+        found.cell.stands_for([v.cell for v in arrays if isinstance(v, Tracer)])
+    return found
 
 
 def _of_either_kind(result: Any, x: Any, is_first: Callable[[], Any], y: Any) -> Any:

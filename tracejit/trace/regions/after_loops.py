@@ -153,7 +153,7 @@ def _bound(tracer: LoopTracer) -> list[Bound]:
         for g, start, began, *ends in leaves:
             ended, now = map(array_of, ends)
             resized = isinstance(g, ResizedGuess)
-            if now is not None and (resized or (isinstance(g, Number) and g.is_array)):
+            if (resized and now is not None) or (isinstance(g, Number) and g.is_array):
                 name = getattr(c.place, "name", "an array")
                 found.append(Bound(name, array_of(start), began, ended, now, resized))
     return found

@@ -199,7 +199,7 @@ class _Bindings:
         if not self.written & set(cycle) or self.start[k].steps:
             return
         if (cell in self.tracer.read and _has_other_handles(self.start[k])) or any(
-                self.bound[j].resized for j in cycle):
+                self.bound[j].resized or j not in self.now for j in cycle):
             raise _rebound(self._name(k))
         holder = {self.source[j]: j for j in cycle}
         held = [k]  # the names that hold the array after 0, 1, 2 ... iterations
@@ -250,7 +250,8 @@ class _Bindings:
                 cell.touched = True  # nothing is written to it that would say so
                 self._leave_unread(k)
                 return
-            self._write(cell, self.now[k].cell.value, [k])
+            if k in self.now:  # else it holds a number now, and nobody the array
+                self._write(cell, self.now[k].cell.value, [k])
 
     def _leave_unread(self, k: int) -> None:
         """Refuse a write to an array that the program may read, and that has another size now."""

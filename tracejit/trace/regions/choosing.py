@@ -34,7 +34,7 @@ from tracejit.trace.ground.upward import above
 from tracejit.trace.regions.branches import trace_if
 from tracejit.trace.regions.raising import BranchRaised, is_pythons, require_in_run
 from tracejit.trace.values.equations import cast, dtype_of, is_weak
-from tracejit.trace.values.mixed import Merged, keys_of, one_of_kind
+from tracejit.trace.values.mixed import Merged, of_some_kinds, one_of_kind
 from tracejit.trace.values.tracer import Tracer, scalar_of
 
 __all__ = ["content_or", "for_each", "for_each_kind", "in_one_dtype", "refuse_new_axes",
@@ -71,15 +71,13 @@ def for_each_kind(x: Merged, fn: Callable[[object], object]) -> Any:
     if flag is None:
         x.tell_apart()
     holds = flag.holds()
-    others = frozenset(k for k in x.kinds if k[:2] != flag.key)
+    others = frozenset(k for k in x.kinds if k.key != flag.key)
 
     def of_the_flag() -> Any:
         return fn(one_of_kind(x, flag.key))
 
     def of_the_others() -> Any:
-        if len(keys_of(others)) > 1:
-            return fn(Merged(x.number, others, x.tell_apart, None))
-        return fn(one_of_kind(x, next(iter(keys_of(others)))))
+        return fn(of_some_kinds(x, others))
 
     if isinstance(holds, (bool, np.bool_)):
         return of_the_flag() if holds else of_the_others()

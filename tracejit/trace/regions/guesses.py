@@ -22,6 +22,7 @@ from tracejit.trace.containers.choices import (
     MANY_OPTIONS,
     can_be_chosen,
     described,
+    is_array,
     matching,
     narrowed,
     options_of,
@@ -81,6 +82,7 @@ from tracejit.trace.values.mixed import (
     joint,
     keys_of,
     merged,
+    number_of,
     settled,
     united,
 )
@@ -101,9 +103,7 @@ class Number:
     is_array: bool = False
     starts: Kinds = frozenset()
     ends: Kinds = frozenset()
-    """The kinds of the number before the loop, and after an iteration."""
-    may_be_number: bool = False
-    """Whether it is an array without axes in some iterations, and a number in others."""
+    """The kinds of the number before the loop, and after an iteration; none of an array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,19 +161,17 @@ def first_guess(content: Any, rebound: bool, whole: bool = True) -> Any:
 
 def _number_guess(x: Any) -> Number:
     x = lift(x)
-    kinds = numeric_kinds(x)
+    kinds, is_array = numeric_kinds(x), isinstance(x, Tracer) and x.is_array
     x = settled(x)
     if isinstance(x, Tracer):
-        return Number(Aval(x.dtype, x.dims), x.weak, x.is_array, kinds,
-                      may_be_number=x.cell.may_be_number)
+        return Number(Aval(x.dtype, x.dims), x.weak, is_array, kinds)
     dtype, weak = join_leaf(x, x)
     return Number(Aval(dtype), weak, starts=kinds)
 
 
 def numeric_kinds(x: Any) -> Kinds:
-    """Return the kinds of a number; none for an array."""
-    is_array = isinstance(x, Tracer) and (x.is_array or bool(x.dims))
-    return frozenset() if is_array else all_kinds_of(x)
+    """Return the kinds of a number or an array without axes; none for another array."""
+    return frozenset() if isinstance(x, Tracer) and x.dims else all_kinds_of(x)
 
 
 def content_of(guess: Any, values: Iterator[Value], is_first: Callable[[], Any]) -> Any:
@@ -194,8 +192,6 @@ def content_of(guess: Any, values: Iterator[Value], is_first: Callable[[], Any])
         content = scalar_of(next(values), weak=g.weak)
         if g.is_array:
             content.cell.is_array = content.cell.handed_on = True
-            content.cell.may_be_number = g.may_be_number
-            return content
         if not is_of_several_kinds(g) or not isinstance(content, Tracer):
             return content
         begins, ends = keys_of(g.starts), keys_of(g.ends)
@@ -207,20 +203,18 @@ def content_of(guess: Any, values: Iterator[Value], is_first: Callable[[], Any])
 
 def is_of_several_kinds(g: object) -> bool:
     """Return whether a leaf is of one kind in some iterations, and of another in others."""
-    return isinstance(g, Number) and (
-        g.may_be_number or (not g.is_array and len(keys_of(g.starts | g.ends)) > 1))
+    return isinstance(g, Number) and len(keys_of(g.starts | g.ends)) > 1
 
 
 def as_left(g: Number, x: Any, end: Any) -> Any:
     """Return the content of a place after iterations that leave a number or array like `end`."""
-    if isinstance(end, Tracer) and end.is_array:
-        x.cell.may_be_number = end.cell.may_be_number
-        return x
-    x = settled(x)
     kinds = numeric_kinds(lift(end))
+    if any(k.is_array for k in kinds):
+        return merged(number_of(x), kinds)
+    x = settled(x)
     if len(keys_of(kinds)) != 1:
         return merged(x, kinds)
-    ((dtype, weak),) = keys_of(kinds)
+    ((dtype, weak, _),) = keys_of(kinds)
     return scalar_of(cast(x, dtype).value, weak=weak)
 
 
@@ -300,9 +294,9 @@ def is_guessed(g: object, x: object) -> bool:
             isinstance(x, Fixed) and are_equal_constants(x.content, g.content))
     if isinstance(x, Number):
         return isinstance(g, Number) and len(g.aval.shape) == len(x.aval.shape) and can_join(
-            _like(g), _like(x))
+            _like(g), _like(x)) and g.is_array is x.is_array
     return isinstance(g, Number) and is_number(x) and len(g.aval.shape) == rank_of(x) and can_join(
-        _like(g), x)
+        _like(g), x) and g.is_array is is_array(x)
 
 
 def _like(g: Number) -> Any:
@@ -534,7 +528,7 @@ def _joined(g: Number, x: Any, name: str) -> Number:
     if not is_number(x):
         raise _restructured(name)
     x = lift(x)
-    kinds = numeric_kinds(x)
+    kinds, found = numeric_kinds(x), isinstance(x, Tracer) and x.is_array
     x = settled(x)
     start = np.zeros((), g.aval.dtype)[()] if not g.weak else g.aval.dtype.type(0).item()
     dtype, weak = join_leaf(start, x) if not _same_kind(g, x) else (g.aval.dtype, g.weak)
@@ -544,27 +538,23 @@ def _joined(g: Number, x: Any, name: str) -> Number:
             trace.canonical(a) == trace.canonical(b) or trace.unify(a, b) or _agree(a, b)
             for a, b in zip(dims, g.aval.shape, strict=True)):
         raise _reshaped(name, g.aval.shape, dims)
-    found = isinstance(x, Tracer) and x.is_array
-    is_array = g.is_array or found
-    may_be_number = g.may_be_number or g.is_array != found or (
-        found and x.cell.may_be_number)
     ends = _widened(g.ends, kinds)
-    if not is_array and len(keys_of(g.starts | ends)) > 1:
+    if len(keys_of(g.starts | ends)) > 1:
         dtype, weak = joint(united(g.starts, ends))
-    better = Number(Aval(dtype, g.aval.shape), weak, is_array, g.starts, ends, may_be_number)
+    better = Number(Aval(dtype, g.aval.shape), weak, g.is_array or found, g.starts, ends)
     return g if _as_carried(better) == _as_carried(g) else better
 
 
 def _as_carried(g: Number) -> tuple[Any, ...]:
     """Return the parts of a guess that have to be right; kinds count where there are several."""
     several = is_of_several_kinds(g)
-    return (g.aval.dtype, g.weak, g.is_array, g.may_be_number, several, several and g.ends)
+    return (g.aval.dtype, g.weak, g.is_array, several, several and g.ends)
 
 
 def _widened(before: Kinds, now: Kinds) -> Kinds:
     """Return kinds united with the kinds after another iteration; where bounds grow, without."""
-    bounds = {k[:2]: k.bound for k in before}
-    return united(before, (k if bounds.get(k[:2], k.bound) == k.bound else
+    bounds = {k.key: k.bound for k in before}
+    return united(before, (k if bounds.get(k.key, k.bound) == k.bound else
                            k._replace(bound=UNBOUNDED) for k in now))
 
 

@@ -378,6 +378,8 @@ class Merger:
         """Merge two numbers or arrays in the dtype to which they promote."""
         x, y = lift(x), lift(y)
         kinds, flag = self._kinds(x, y)
+        sources = _cells(x, y)
+        arrays = [isinstance(c, Tracer) and c.is_array for c in (x, y)]
         x, y = settled(x), settled(y)
         dtype, weak = joint(kinds) if kinds else join_leaf(x, y)
         shapes = [self._shape(0, x), self._shape(1, y)]
@@ -387,28 +389,22 @@ class Merger:
         place = self._yield([  # each made to fit inside its branch, where it may have been computed
             lambda: self._live(0, lambda: leaf_atom(written_as(x, shapes[0]), dtype), aval),
             lambda: self._live(1, lambda: leaf_atom(written_as(y, shapes[0]), dtype), aval)])
-        sources = _cells(x, y)
-        arrays = [isinstance(c, Tracer) and c.is_array for c in (x, y)]
         if not all(arrays):  # an array without axes or a number, which `+=` writes to or replaces
             sources = [c if is_array else None for c, is_array in zip(sources, arrays, strict=True)]
 
         def make() -> Any:
             result = scalar_of(self.results[place], weak=weak)
-            if kinds:
-                return merged(result, kinds, flag())
             if any(arrays):
                 result.cell.is_array = result.cell.handed_on = True
-                result.cell.may_be_number = not all(arrays) or any(
-                    c.cell.may_be_number for c in (x, y))
             if isinstance(result, Tracer) and result.is_array:
                 self._join(result.cell, sources)
-            return result
+            return merged(result, kinds, flag()) if kinds else result
 
         return make
 
     def _kinds(self, x: Any, y: Any) -> tuple[Kinds, Callable[[], Flag | None]]:
         """Return the kinds of a merged number, if several, and a function that makes its flag."""
-        if any(isinstance(v, Tracer) and (v.is_array or v.dims) for v in (x, y)):
+        if any(isinstance(v, Tracer) and v.dims for v in (x, y)):
             return frozenset(), lambda: None
         several = [all_kinds_of(v) for v in (x, y)]
         kinds = united(*several)

@@ -535,11 +535,15 @@ def apply_inplace(ufunc: np.ufunc, target: Tracer, other: object) -> Any:
         return apply_operator(ufunc, target.read_value(), other)
     if not target.is_array:
         return apply_operator(ufunc, target, other)
-    if target.cell.may_be_number and ABOVE.count_names(target) > 1:
+    if isinstance(target, Merged) and ABOVE.count_names(target) > 1:
         raise refuse("an in-place operator on what is a number on one path and an array without "
                      "axes on another, while it has another name",
                      "Write x = x + 1, which changes neither")
+    if isinstance(target, Merged) and any(k.weak for k in target.kinds):
+        return ABOVE.for_each_kind(target, lambda y: apply_inplace(ufunc, y, other))
     result = apply_ufunc(ufunc, target, other)
+    if isinstance(target, Merged) and result.aval != target.aval:
+        return ABOVE.for_each_kind(target, lambda y: apply_inplace(ufunc, y, other))
     require_fits(ufunc, result, target)
     target[...] = result
     return target

@@ -194,7 +194,7 @@ def view(x: Tracer, step: Step) -> Tracer:
 
 def as_memory(x: Tracer) -> Tracer:
     """Return an array as it is, and of a number, which has no memory, an array that holds it."""
-    is_either = x.cell.may_be_number and not x.dims
+    is_either = isinstance(x, Merged) and x.may_be_array
     if (x.is_array or x.dims) and not is_either:
         return x
     array = tracer_of(x.value)

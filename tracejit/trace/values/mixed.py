@@ -24,29 +24,39 @@ from tracejit.trace.values.tracer import Tracer, scalar_of, tracer_of
 
 __all__ = ["UNBOUNDED", "Flag", "Kind", "Kinds", "Merged", "Mixed", "all_kinds_of", "are_ints",
            "as_index", "can_join", "combined", "is_mixed", "joint", "keys_of", "kinds_of",
-           "merged", "number_of", "of_one_kind", "one_of_kind", "returned", "settled", "storage",
-           "unbounded", "united"]
+           "merged", "number_of", "of_one_kind", "of_some_kinds", "one_of_kind", "returned",
+           "settled", "storage", "unbounded", "united"]
 
 UNBOUNDED = -1
 
 
+Key = tuple[np.dtype, bool, bool]
+"""A dtype, whether a number is Python's own, and whether it is an array without axes."""
+
+
 class Kind(NamedTuple):
-    """The kind of a number: a dtype, whether it is Python's own, and how large it may be.
+    """The kind of a number: its `Key`, and how large it may be.
 
     bound -- none is larger; `UNBOUNDED` where nobody knows
     """
 
     dtype: np.dtype
     weak: bool
+    is_array: bool = False
     bound: float = UNBOUNDED
+
+    @property
+    def key(self) -> Key:
+        """Return the kind without the bound."""
+        return self[:3]
 
 
 Kinds = frozenset[Kind]
 
 
-def of_one_kind(dtype: np.dtype, weak: bool) -> Kinds:
+def of_one_kind(dtype: np.dtype, weak: bool, is_array: bool = False) -> Kinds:
     """Return the kinds of numbers that are alike."""
-    return frozenset({Kind(dtype, weak)})
+    return frozenset({Kind(dtype, weak, is_array)})
 
 
 def in_order(kinds: Kinds) -> list[Kind]:
@@ -56,10 +66,11 @@ def in_order(kinds: Kinds) -> list[Kind]:
 
 def united(*several: Iterable[Kind]) -> Kinds:
     """Return kinds of which each dtype is in once, with the larger bound."""
-    found: dict[tuple[np.dtype, bool], float] = {}
-    for dtype, weak, bound in itertools.chain(*several):
-        before = found.get((dtype, weak), 0)
-        found[dtype, weak] = UNBOUNDED if UNBOUNDED in (before, bound) else max(before, bound)
+    found: dict[Key, float] = {}
+    for kind in itertools.chain(*several):
+        before = found.get(kind.key, 0)
+        found[kind.key] = UNBOUNDED if UNBOUNDED in (before, kind.bound) else (
+            max(before, kind.bound))
     return frozenset(Kind(*key, bound) for key, bound in found.items())
 
 
@@ -108,7 +119,7 @@ def kinds_of(x: object) -> Kinds:
         return of_one_kind(x.dtype, False)
     bound = abs(x) if isinstance(x, int) or (isinstance(x, float) and abs(x) <= _EXACT) else (
         UNBOUNDED)
-    return frozenset({Kind(np.dtype(type(x)), True, bound)})
+    return frozenset({Kind(np.dtype(type(x)), True, bound=bound)})
 
 
 def can_join(x: object, y: object) -> bool:
@@ -178,7 +189,7 @@ class Mixed(Tracer):
 class Flag(NamedTuple):
     """Which of two kinds a number is: this one where `holds()`, and the other one elsewhere."""
 
-    key: tuple[np.dtype, bool]
+    key: Key
     holds: Callable[[], Any]
 
 
@@ -216,13 +227,23 @@ class Merged(Mixed):
         """Return the dtype that all kinds join to."""
         return self.number.dtype
 
+    @property
+    def may_be_array(self) -> bool:
+        """Return whether it may be an array without axes, which is written to."""
+        return any(k.is_array for k in self.kinds)
+
+    def __hash__(self) -> int:
+        if self.may_be_array:
+            self.tell_apart()
+        return super().__hash__()
+
     def as_int(self) -> Tracer:
         """Return it as the number of an item, or a size; refuse it where it may be no int."""
         if self.number.dtype != np.int64:
             self.tell_apart()
         return self.number
 
-    def is_of(self, key: tuple[np.dtype, bool]) -> Any:
+    def is_of(self, key: Key) -> Any:
         """Return whether it is of a kind, which the run may tell; refuse where nobody knows."""
         if self.flag is None:
             self.tell_apart()
@@ -232,14 +253,18 @@ class Merged(Mixed):
         return not holds if isinstance(holds, bool) else np.logical_not(holds)
 
 
-def keys_of(kinds: Iterable[Kind]) -> set[tuple[np.dtype, bool]]:
-    """Return the dtypes of kinds, each with whether it is Python's, without the bounds."""
-    return {k[:2] for k in kinds}
+def keys_of(kinds: Iterable[Kind]) -> set[Key]:
+    """Return kinds without the bounds."""
+    return {k.key for k in kinds}
 
 
 def all_kinds_of(x: Any) -> Kinds:
-    """Return of which kinds a number may be, on whichever path."""
-    return x.kinds if isinstance(x, Mixed) else kinds_of(x)
+    """Return of which kinds a number may be, on whichever path, or an array without axes."""
+    if isinstance(x, Mixed):
+        return x.kinds
+    if isinstance(x, np.ndarray) or (isinstance(x, Tracer) and x.is_array):
+        return of_one_kind(x.dtype, False, True)
+    return kinds_of(x)
 
 
 def joint(kinds: Kinds) -> tuple[np.dtype, bool]:
@@ -262,11 +287,16 @@ def _fits(kind: Kind, dtype: np.dtype | None) -> bool:
 
 
 def merged(number: Any, kinds: Kinds, flag: Flag | None = None) -> Any:
-    """Return a number that is of one of some kinds, depending on data or on a loop's turn."""
+    """Return a number that is of one of some kinds, depending on data or on a loop's turn.
+
+    One of the kinds may be an array without axes: then its cell is one that is written to.
+    """
     if len(keys_of(kinds)) == 1 or (isinstance(number, Tracer) and number.dims):
         return number
     number = number if isinstance(number, Tracer) else ABOVE.cast(number, joint(kinds)[0])
     current().mixes = True
+    if any(k.is_array for k in kinds):
+        number.cell.is_array = True
     if number.dtype.kind in "fc" and any(
             k.bound > _EXACT and int(float(k.bound)) != k.bound for k in kinds):
         raise refuse("a large int that no float is, on one path, beside a float on another",
@@ -280,14 +310,26 @@ def merged(number: Any, kinds: Kinds, flag: Flag | None = None) -> Any:
     return Merged(number, kinds, tell_apart, flag)
 
 
-def one_of_kind(x: Mixed, key: tuple[np.dtype, bool]) -> Any:
-    """Return a number as one of a kind that it may be of."""
-    dtype, weak = key
+def one_of_kind(x: Mixed, key: Key) -> Any:
+    """Return a number as one of a kind that it may be of; the array itself where it is one."""
+    dtype, weak, is_array = key
+    if is_array:
+        return x.number
     number = x.number if x.number.dtype == dtype else ABOVE.cast(x.number, dtype)
     return scalar_of(number.value, weak=weak)
 
 
+def of_some_kinds(x: Merged, kinds: Kinds) -> Any:
+    """Return a number of several kinds as one of some of them."""
+    if len(keys_of(kinds)) == 1:
+        return one_of_kind(x, next(iter(keys_of(kinds))))
+    number = x.number if any(k.is_array for k in kinds) else tracer_of(x.number.value)
+    return Merged(number, kinds, x.tell_apart, None)
+
+
 def _name_of_kind(kind: Kind) -> str:
+    if kind.is_array:
+        return f"np.{kind.dtype.name} array without axes"
     plain = {"b": "bool", "i": "int", "f": "float", "c": "complex"}
     return plain[kind.dtype.kind] if kind.weak else f"np.{kind.dtype.name}"
 
@@ -298,7 +340,10 @@ def number_of(x: object) -> Any:
 
 
 def settled(x: object) -> Any:
-    """Return a number that a name holds, as one of the kind that all of its kinds join to."""
+    """Return a number that a name holds, as one of the kind that all of its kinds join to.
+
+    It is none that is written to: of an array without axes it is the element.
+    """
     if not isinstance(x, Mixed):
         return x
     return scalar_of(x.number.value, weak=all(k.weak for k in x.kinds))
@@ -405,7 +450,7 @@ def _without_sign(ufunc: Any, result: Any, kinds: Kinds, flag: Flag | None) -> A
 
 def _flag_of_result(operands: Sequence[Any], table: Mapping[tuple[Kind, ...], Any]) -> Flag | None:
     """Return which kind a result is of, where one kind comes of one combination alone."""
-    keys = {tuple(k[:2] for k in combination): kind[:2]
+    keys = {tuple(k.key for k in combination): kind.key
             for combination, (_, kind) in table.items()}
     alone = [(c, key) for c, key in keys.items() if list(keys.values()).count(key) == 1]
     known = all(x.flag is not None for x in operands if isinstance(x, Merged))
@@ -435,7 +480,7 @@ def _require_divisor(operands: tuple[Any, ...], message: str = "division by zero
     for x, kinds in zip(operands, weak, strict=True):
         if kinds == {True}:
             continue
-        for key in dict.fromkeys(k[:2] for k in in_order(x.kinds)):
+        for key in dict.fromkeys(k.key for k in in_order(x.kinds)):
             if not key[1]:
                 free = np.logical_or(free, x.is_of(key))
     ABOVE.require(free, ZeroDivisionError, message)
@@ -490,20 +535,20 @@ def _result(ufunc: Any, kinds: tuple[Kind, ...], operands: tuple[Any, ...],
     if of_paths and _holds_ints(operands):
         if weak and (ufunc in _OF_SIZE or (dtype.kind == "i" and dtype != np.int64)):
             return None
-        return tuple(dtypes), Kind(dtype, weak, UNBOUNDED)
+        return tuple(dtypes), Kind(dtype, weak)
     only_ints = are_ints(united(*map(all_kinds_of, operands)))
     if ufunc in _COMPARISONS and only_ints:
-        return tuple(dtypes), Kind(dtype, weak, 1)
+        return tuple(dtypes), Kind(dtype, weak, bound=1)
     if any(t.kind not in "fc" for t in dtypes):
         bound = _bound(ufunc, kinds, operands)
         if bound is None and not of_paths and ufunc not in _OF_BITS and only_ints:
-            return tuple(dtypes), Kind(dtype, weak, UNBOUNDED)
+            return tuple(dtypes), Kind(dtype, weak)
         if bound is None and not (of_paths and all(t.kind in "bi" for t in dtypes)
                                   and ufunc not in _OF_BITS):
             return None
         dtypes = [np.dtype(np.float64)] * len(dtypes)
-        return tuple(dtypes), Kind(dtype, weak, UNBOUNDED if bound is None else bound)
-    return tuple(dtypes), Kind(dtype, weak, UNBOUNDED)
+        return tuple(dtypes), Kind(dtype, weak, bound=UNBOUNDED if bound is None else bound)
+    return tuple(dtypes), Kind(dtype, weak)
 
 
 def _divides(x: object) -> bool:
