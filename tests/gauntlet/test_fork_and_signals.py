@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import importlib
 import json
 import os
@@ -11,7 +12,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+
+import tracejit
+from tracejit.trace import attempt
+from tracejit.trace.ground.active import CAPTURES
 
 ROOT = Path(__file__).parents[2]
 
@@ -254,6 +260,30 @@ def test_a_compilation_ends_with_what_the_handler_raised(tmp_path: Path, error: 
                 TRACEJIT_CACHE=cache, TRACEJIT_CACHE_DIR=str(tmp_path / "cache"))
     assert {tuple(x) for x in found} <= {(error.partition("(")[0], "late"), ("ndarray", "")}
     assert len(found) > 1 or found[0][1] == "late"
+
+
+def test_a_capture_that_is_cut_off_anywhere_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A handler's error may come between any two instructions, in `__exit__` too."""
+    class CutOff:
+        def __init__(self, trace: Any) -> None:
+            self.trace = trace
+
+        def __enter__(self) -> Any:
+            CAPTURES.traces.append(self.trace)
+            return self.trace
+
+        def __exit__(self, *error: object) -> None:
+            raise TimeoutError
+
+    f = lambda x: np.sum(np.sin(x) * x)  # noqa: E731
+    with tracejit.config(disable_jit=True):
+        with monkeypatch.context() as patch:
+            patch.setattr(attempt, "active", CutOff)
+            with pytest.raises(TimeoutError):
+                tracejit.grad(f)(np.ones(3))
+        assert not CAPTURES.traces
+        assert gc.isenabled()
+        np.testing.assert_allclose(tracejit.grad(f)(np.ones(3)), np.sin(1.0) + np.cos(1.0))
 
 
 STAGES = HANDLER + """

@@ -353,8 +353,8 @@ GENERATED = {f"{body}, {taker}": _source(text, end, (k + n) % 2 == 1)
              for n, (taker, end) in enumerate(TAKERS.items())}
 MAY_BE_REFUSED = {
     ("finally", taker) for taker in ("break", "else", "return", "any", "all", "zip", "islice",
-                                     "takewhile", "next", "in", "chain")}
-"""A `yield` in a `try` that a loop may leave by data."""
+                                     "takewhile", "next", "in", "chain", "comprehension")}
+"""A `yield` in a `try` that a loop may leave by data, or that a filter by data goes on from."""
 
 
 def _slope(f: Program, x: Any) -> Any:

@@ -7,8 +7,7 @@ import gc
 import logging
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, overload
 
 from tracejit.artifacts.loading import load_artifacts, lock_of
@@ -21,7 +20,7 @@ from tracejit.program.request import Request, key_of
 from tracejit.program.signals import keeping_signals
 from tracejit.program.specialisation import Specialisation
 from tracejit.runtime.tracebacks import hide_frames, hiding_frames
-from tracejit.trace.ground.active import is_tracing
+from tracejit.trace.ground.active import CAPTURES, is_tracing
 from tracejit.trace.ground.faults import fault_of_ours
 from tracejit.trace.values.eager import Recorded, record_call, watches
 from tracejit.trace.values.specs import ArgSpec, is_spec, spec, spec_of_leaf
@@ -51,18 +50,6 @@ MOST_KINDS = 1024
 """The most kinds of calls that a function remembers: an object made anew is a kind."""
 MOST_CHAINED = 32
 """The most fast entries of which one calls the next, each with its frame on the stack."""
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Compile without collections: they find little then, and take a tenth of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 class _Entries:
@@ -231,8 +218,16 @@ class Function(Displayed, Generic[P, R]):
 
     def _add(self, call: Request) -> Specialisation:
         require_whole()
-        with _no_garbage_collection(), keeping_signals():
-            made = self._compile(call)
+        traces, collects = CAPTURES.traces, gc.isenabled()
+        depth = len(traces)
+        try:
+            gc.disable()  # collections find little here, and take a tenth of the time
+            with keeping_signals():
+                made = self._compile(call)
+        finally:  # here, as the error of a signal handler may have cut off any code inside
+            if collects:
+                gc.enable()
+            del traces[depth:]
         if made.interface.is_for_one_call:
             return made
         self._table.setdefault(call.key, []).insert(0, made)
