@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import itertools
 import math
 from collections import deque
 from collections.abc import Callable
@@ -20,7 +21,9 @@ from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists.iterables import TracedIterable
 from tracejit.trace.lists.ranges import constant_range
 from tracejit.trace.python import from_generators
+from tracejit.trace.python.kinds_of_values import holds_traced
 from tracejit.trace.state.yielding import UsersGenerator
+from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["take", "takes", "with_generators"]
@@ -52,7 +55,20 @@ def with_generators(fn: object, args: tuple[object, ...]) -> tuple[Any, ...]:
         first = args[:1] if fn is dict and args and hasattr(type(args[0]), "keys") else (
             tuple(map(ABOVE.begun, args[:1])))
         return (*first, *args[1:])
-    return tuple(map(ABOVE.begun, args))
+    args = tuple(map(ABOVE.begun, args))
+    k = 1 if fn is filter or fn is itertools.takewhile else 0
+    if not _is_decided_by_data(fn, args) or isinstance(args[k], UsersGenerator):
+        return args
+    return (*args[:k], _call(from_generators.one_by_one, (args[k],)), *args[k + 1:])
+
+
+def _is_decided_by_data(fn: object, args: tuple[object, ...]) -> bool:
+    """Return whether data says how a function of `itertools` goes through known or traced items."""
+    if fn is itertools.islice:
+        return any(isinstance(x, TracedOperand) for x in args[1:])
+    if fn is itertools.accumulate:
+        return holds_traced(args[:1]) and len(args) > 1
+    return (fn is filter or fn is itertools.takewhile) and isinstance(args[-1], Tracer)
 
 
 def take(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object],
