@@ -22,8 +22,7 @@ from tracejit.trace.lists.iterables import (
 from tracejit.trace.lists.orders import readable
 
 __all__ = ["MAKERS", "collected", "contained", "extended", "extreme", "first", "largest",
-           "mapped", "multiplied", "one_by_one", "read_one_by_one", "smallest",
-           "some", "summed", "zipped"]
+           "mapped", "multiplied", "read_one_by_one", "smallest", "some", "summed", "zipped"]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -35,11 +34,6 @@ def collected(g: Iterable[T]) -> list[T]:
     for x in g:
         found.append(x)
     return found
-
-
-def one_by_one(g: Iterable[T]) -> Iterator[T]:
-    """Yield the items."""
-    yield from g
 
 
 def some(g: Iterable[T], count: int | None) -> list[T]:

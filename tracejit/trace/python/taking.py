@@ -59,7 +59,7 @@ def with_generators(fn: object, args: tuple[object, ...]) -> tuple[Any, ...]:
     k = 1 if fn is filter or fn is itertools.takewhile else 0
     if not _is_decided_by_data(fn, args) or isinstance(args[k], UsersGenerator):
         return args
-    return (*args[:k], _call(from_generators.one_by_one, (args[k],)), *args[k + 1:])
+    return (*args[:k], _call(from_generators.MAKERS[itertools.chain], (args[k],)), *args[k + 1:])
 
 
 def _is_decided_by_data(fn: object, args: tuple[object, ...]) -> bool:
