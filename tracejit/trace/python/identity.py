@@ -111,8 +111,8 @@ def _refuse_items(a: Any, b: Any) -> None:
     if not (isinstance(a, Tracer) and isinstance(b, Tracer) and a.is_array and b.is_array):
         return
     cell = a.cell
-    for c in (cell, b.cell):
-        if c.rows_of is not None and cell.may_be_one_with(b.cell):
+    for c, other in ((cell, b.cell), (b.cell, cell)):
+        if c.rows_of is not None and (other.constant is not None or c.may_be_one_with(other)):
             raise Relist(c.rows_of, None, "the identity of an item of a list")
     if cell.rows_of is not None and cell.rows_of is b.cell.rows_of:
         raise Relist(cell.rows_of, None, "the identity of an item of a list")
