@@ -176,6 +176,21 @@ def test_what_numpy_warns_of_is_computed_in_silence() -> None:
     assert np.isinf(tracejit.jit(ignoring)(np.zeros(2))).all()
 
 
+@pytest.mark.parametrize("interpreted", [True, False])
+def test_an_argument_is_as_before_a_call_that_ends_in_an_error(interpreted: bool) -> None:
+    def writes_and_raises(x: Any) -> Any:
+        x[0] = 5.0
+        if x[1] > 0.0:
+            raise ValueError("positive")
+        return x.sum()
+
+    with tracejit.config(disable_jit=interpreted):
+        x = np.array([1.0, 2.0])
+        with pytest.raises(ValueError, match="positive"):
+            tracejit.jit(writes_and_raises)(x)
+        assert x.tolist() == [1.0, 2.0]  # in Python x[0] is 5.0
+
+
 # --- arrays that are not plain -------------------------------------------------------------------
 
 

@@ -92,7 +92,8 @@ DRAWS = frozenset(("numpy.random",))
 CLOCKS = {("datetime", "now"), ("datetime", "today"), ("datetime", "utcnow"), ("uuid", "uuid1"),
           ("uuid", "uuid4"), ("posix", "urandom"), ("posix", "getrandom"), ("posix", "times"),
           ("sys", "getrefcount"), ("sys", "getallocatedblocks"), ("gc", "isenabled"),
-          ("gc", "get_count"), ("gc", "get_objects"), ("gc", "get_referrers")}
+          ("gc", "get_count"), ("gc", "get_objects"), ("gc", "get_referrers"),
+          ("threading", "active_count"), ("threading", "enumerate"), ("_thread", "_count")}
 """Such functions in other modules, by module and name; a capture itself changes some values."""
 
 FRAMES = {("sys", "_getframe"), ("sys", "_getframemodulename"), ("sys", "_current_frames"),
