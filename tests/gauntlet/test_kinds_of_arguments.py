@@ -18,6 +18,10 @@ import tracejit
 KINDS = ("float32", "int64", "bool", "complex", "uint8")
 AS_THEY_ARE = ("empty", "ndarray", "log_softmax", "logsumexp", "softmax")
 """Of memory that nobody wrote to, and of sums that SciPy adds up in another order."""
+BY_ROUNDING = ("eig", "eigvals", "logm", "fractional_matrix_power")
+"""Of real matrices: data decides, by rounding too, whether NumPy's and SciPy's results are real."""
+OF_NOTHING = {("np.linalg.svd", "bool")}
+"""Of a singular matrix: the vectors of a value of 0 are those of a value that was rounded."""
 
 
 def converted(x: Any, kind: str) -> Any:
@@ -48,8 +52,10 @@ def outcome(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, captured: 
         return e
 
 
-def difference(found: Any, expected: Any, single: bool, of_matrices: bool) -> str:
+def difference(found: Any, expected: Any, single: bool, label: str) -> str:
     """Return how results differ: elements of matrix functions in units of the largest of them."""
+    of_matrices = label.startswith(("scipy.linalg.", "np.linalg.", "numpy.linalg."))
+    by_rounding = of_matrices and label.rpartition(".")[2] in BY_ROUNDING
     if isinstance(found, tracejit.Refusal):
         return ""
     if isinstance(found, Exception) or isinstance(expected, Exception):
@@ -63,6 +69,8 @@ def difference(found: Any, expected: Any, single: bool, of_matrices: bool) -> st
                 return f"{ours}, not {theirs}"
             continue
         x, y = np.asarray(ours), np.asarray(theirs)
+        if by_rounding and "c" in (x.dtype.kind, y.dtype.kind):
+            x, y = x.astype(complex), y.astype(complex)
         if (x.dtype, x.shape) != (y.dtype, y.shape):
             return f"{x.dtype}{x.shape}, not {y.dtype}{y.shape}"
         tolerance = 1e-5 if single else 1e-11
@@ -85,8 +93,7 @@ def wrongs(label: str, kind: str) -> list[str]:
         kwargs = {name: value} if name else {}
         text = difference(outcome(f, args, kwargs, captured=True),
                           outcome(f, args, kwargs, captured=False), kind == "float32" or any(
-                              np.dtype(np.float32) is v for v in kwargs.values()),
-                          label.startswith(("scipy.linalg.", "np.linalg.", "numpy.linalg.")))
+                              np.dtype(np.float32) is v for v in kwargs.values()), label)
         if text:
             wrong.append(f"{label} of {kind} {kwargs}: {text}")
     return wrong
@@ -97,7 +104,8 @@ def wrongs(label: str, kind: str) -> list[str]:
 @pytest.mark.parametrize("label", [
     name for name, f in keywords.CAPTURED.items() if not f.__name__.startswith(AS_THEY_ARE)])
 def test_results_have_the_kinds_that_numpy_gives(label: str, kind: str) -> None:
-    assert wrongs(label, kind) == []
+    if (label, kind) not in OF_NOTHING:
+        assert wrongs(label, kind) == []
 
 
 @pytest.mark.parametrize(("f", "x", "dtype"), [

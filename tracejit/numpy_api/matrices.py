@@ -82,7 +82,7 @@ def _by_places(values: Tracer, places: np.ndarray) -> Tracer:
 def toeplitz(c: object, r: object = None) -> Any:
     """Return the matrix with constant diagonals of a first column and a first row."""
     column: Any = _vector(c, "toeplitz")
-    row: Any = np.conj(column) if r is None else _vector(r, "toeplitz")
+    row: Any = _conjugate(column) if r is None else _vector(r, "toeplitz")
     values = concatenate([row[1:][::-1], column])
     i, j = iota(column.dims[0]), iota(row.dims[0])
     return _by_places(values, i[:, None] - j[None, :] + as_operand(row.dims[0] - 1))

@@ -63,17 +63,19 @@ def fractional_matrix_power(A: object, t: object) -> Any:
         raise refuse("scipy.linalg.fractional_matrix_power of a stack cannot be captured",
                      "Use a loop")
     log: Any = logarithm_of(x)
-    return single_again(expm(log * t), A)
+    return expm(log * t)
 
 
-def expm_frechet(A: object, E: object, method: None = None, compute_expm: bool = True) -> Any:
+def expm_frechet(A: object, E: object, method: str | None = None, compute_expm: bool = True) -> Any:
     """Return the exponential of a matrix, and its derivative along another."""
     a, e = double(A, square=True), double(E, square=True)
     zero: Any = np.zeros_like(a)
     above, below = np.concatenate([a, e], axis=1), np.concatenate([zero, a], axis=1)
     whole: Any = expm(np.concatenate([above, below], axis=0))
     n = as_operand(a.dims[0])
-    return (whole[:n, :n], whole[:n, n:]) if compute_expm else whole[:n, n:]
+    found = [single_again(x, A, E) if method == "blockEnlarge" else x
+             for x in (whole[:n, :n], whole[:n, n:])]  # the other method computes in float64
+    return tuple(found) if compute_expm else found[1]
 
 
 # --- polar factors --------------------------------------------------------------------------------
@@ -105,7 +107,7 @@ def orthogonal_procrustes(A: object, B: object) -> Any:
     """Return the rotation that takes one matrix nearest to another, and how far it scales."""
     product: Any = adjoint(double(B)) @ double(A)
     u, p = polar(adjoint(as_tracer(product)))
-    return u, np.real(np.trace(p))
+    return single_again(u, A, B), single_again(np.real(np.trace(p)), A, B)
 
 
 # --- eigenvalues of bands -------------------------------------------------------------------------
@@ -113,6 +115,8 @@ def orthogonal_procrustes(A: object, B: object) -> Any:
 
 def _tridiagonal(d: object, e: object) -> Any:
     main, beside = as_inexact(d), as_inexact(e)
+    if "c" in (main.dtype.kind, beside.dtype.kind):
+        raise TypeError("Only real arrays currently supported")
     return np.diag(main) + np.diag(beside, 1) + np.diag(beside, -1)
 
 
@@ -204,9 +208,8 @@ scipy_captures("scipy.linalg", {name: of_wide(name, function) for name, function
     "tanhm": _of_pair(_hyperbolic, np.linalg.solve),
     "fractional_matrix_power": fractional_matrix_power}.items()})
 scipy_captures("scipy.linalg", {
-    "expm_frechet": checks_finite(expm_frechet), "polar": checks_finite(polar),
-    "orthogonal_procrustes": checks_finite(orthogonal_procrustes),
-    "eigh_tridiagonal": checks_finite(eigh_tridiagonal),
-    "eigvals_banded": checks_finite(eigvals_banded), "companion": companion,
+    **{f.__name__: checks_finite(of_wide(f.__name__, f)) for f in (
+        polar, orthogonal_procrustes, eigh_tridiagonal, eigvals_banded)},
+    "expm_frechet": checks_finite(expm_frechet), "companion": companion,
     "khatri_rao": khatri_rao, "fiedler": fiedler, "matmul_toeplitz": checks_finite(matmul_toeplitz),
     "solve_circulant": solve_circulant})

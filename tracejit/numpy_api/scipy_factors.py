@@ -274,7 +274,10 @@ def lstsq(a: object, b: object, cond: float | None = None, lapack_driver: str | 
     given = as_tracer(a).dtype
     share = np.finfo(given if given.kind in "fc" else np.float64).eps if cond is None else cond
     x, residuals, rank, s = np.linalg.lstsq(as_tracer(a), as_tracer(b), share)
-    if len(as_tracer(b).dims) == 1 and same_dim(as_tracer(residuals).dims[0], 1):
+    count = as_tracer(residuals).dims[0]
+    if same_dim(count, 0):
+        residuals = cast(residuals, as_tracer(x).dtype)
+    elif len(as_tracer(b).dims) == 1 and same_dim(count, 1):
         residuals = residuals[0]
     return x, residuals, tracer_of(cast(rank, np.int64).value, weak=True), s
 
