@@ -291,6 +291,9 @@ def default_rng(seed: object = None) -> TracedGenerator:
         raise refuse("numpy.random.default_rng in a loop begins anew in each iteration, which "
                      "cannot be captured", "Make the generator before the loop, or pass one in")
     if isinstance(seed, TracedOperand):
+        if dims_of(seed):
+            raise refuse("numpy.random.default_rng of an array that is computed cannot be captured",
+                         "Give it an int, or pass the generator as an argument")
         seed = need_int(to_dim(seed), "the seed of numpy.random.default_rng")
     if isinstance(seed, (list, tuple, np.ndarray)):
         seed = tuple([int(k) for k in seed])

@@ -134,6 +134,10 @@ def multigammaln(a: object, d: object) -> Any:
         raise refuse("scipy.special.multigammaln of a dimension that is no constant int cannot be "
                      "captured", "Pass a Python int")
     x: Any = as_tracer(a)
+    if x.dtype.kind == "c":
+        raise TypeError("ufunc 'gammaln' not supported for the input types, and the inputs could "
+                        "not be safely coerced to any supported types according to the casting "
+                        "rule 'safe'")
     require(np.all(x > 0.5 * (d - 1)), ValueError,
             "condition a (...) > 0.5 * (d-1) (...) not met")
     total: Any = d * (d - 1) * 0.25 * math.log(math.pi)

@@ -58,10 +58,13 @@ def _derivative(name: str, sign: float) -> Callable[..., Any]:
     function = in_double(name, _OF_ORDERS[name])
 
     def capture(v: object, z: object, n: int = 1) -> Any:
-        order, count = as_tracer(v), _whole(n, f"{name}p")
+        count = _whole(n, f"{name}p")
+        if count == 0:
+            return function(v, z)
+        order: Any = as_tracer(v)
         total: Any = 0.0
-        for k in range(count + 1):
-            term: Any = function(order - count + 2.0 * k, z)
+        for k in range(count + 1):  # orders of ints wrap around, as SciPy's do
+            term: Any = function(order - count + 2 * k, z)
             total = total + sign ** k * math.comb(count, k) * term
         return (-1.0 if name == "kv" else 1.0) ** count * total / 2.0 ** count
 
@@ -114,6 +117,8 @@ _SPHERICAL: dict[str, tuple[Callable[..., Any], float, float]] = {
     "spherical_in": (lambda n, z: _regular(n, z, "iv"), 1.0, 1.0),
     "spherical_yn": (_spherical_yn, 1.0, -1.0), "spherical_kn": (_spherical_kn, -1.0, -1.0)}
 """Each function with the signs of its derivative: of order n - 1, and of order n + 1."""
+_REFLECTED = {"spherical_jn", "spherical_in", "spherical_yn"}
+"""For which SciPy negates z, which bools refuse, and multiplies by a sign, which is an int64."""
 
 
 def _spherical(name: str) -> Callable[..., Any]:
@@ -130,14 +135,18 @@ def _spherical(name: str) -> Callable[..., Any]:
         if x.dtype.kind == "c":
             raise refuse(f"scipy.special.{name} of complex numbers cannot be captured",
                          "Write it with sines and cosines")
+        dtype = x.dtype if x.dtype.kind == "f" else np.dtype(np.float64)
+        if name in _REFLECTED:
+            np.negative(x)
+            dtype = np.dtype(np.float64)
         wide: Any = cast(x, np.float64)
         if isinstance(n, (list, tuple, np.ndarray)) and np.ndim(n):
             orders = np.asarray(n)
             if orders.ndim == 1 and len(x.dims) <= 1:
                 parts = [of_order(_whole(k, name), wide[i] if x.dims and x.shape[0] != 1 else wide,
                                   bool(derivative)) for i, k in enumerate(orders.tolist())]
-                return np.stack([np.reshape(p, ()) for p in parts])
-        return of_order(_whole(n, name), wide, bool(derivative))
+                return cast(np.stack([np.reshape(p, ()) for p in parts]), dtype)
+        return cast(of_order(_whole(n, name), wide, bool(derivative)), dtype)
 
     return capture
 

@@ -27,8 +27,19 @@ def _binom(n: np.ndarray, k: np.ndarray) -> Any:
     inside = np.logical_not(near) & (k > -1.0) & (n - k > -1.0)
     c, d = np.where(inside, n, 1.0), np.where(inside, k, 1.0)
     far = np.exp(-betaln(c - d + 1.0, d + 1.0)) / (c + 1.0)
-    value = np.where(near, product, np.where(inside, far, np.nan))
+    value = np.where(near, product, np.where(inside, far, _binom_outside(n, k)))
     return np.where(whole, np.nan, value)
+
+
+def _binom_outside(n: np.ndarray, k: np.ndarray) -> Any:
+    """Return the coefficient for k above n or below 0: 0 for ints, by Euler's reflection."""
+    beyond = np.maximum(k, n - k)
+    known = (n > -1.0) & (beyond > n)
+    c, d = np.where(known, n, 1.0), np.where(known, beyond, 3.0)
+    turns = np.rint(c - d)
+    sign = np.where(np.remainder(turns, 2.0) == 0.0, 1.0, -1.0)
+    sine = sign * np.sin(math.pi * (turns - (c - d))) + 0.0
+    return np.where(known, np.exp(betaln(c + 1.0, d - c)) * sine / math.pi, np.nan)
 
 
 def _refuse_exact(name: str, exact: object) -> None:
@@ -37,44 +48,21 @@ def _refuse_exact(name: str, exact: object) -> None:
                      "Leave it out")
 
 
+def _arrays(name: str, *operands: object) -> list[Any]:
+    """Return operands as arrays of their own dtypes, as SciPy makes them."""
+    arrays = [as_tracer(x) for x in operands]
+    for x in arrays:
+        double_of_real(x, f"scipy.special.{name}")
+    return arrays
+
+
+def _where(valid: Any, x: Any, other: int) -> Any:
+    """Return x where a formula holds, in its own dtype."""
+    return np.where(valid, x, cast(other, x.dtype))
+
+
 def _doubles(name: str, *operands: object) -> list[Any]:
     return [double_of_real(x, f"scipy.special.{name}") for x in operands]
-
-
-def comb(N: object, k: object, *, exact: bool = False, repetition: bool = False) -> Any:
-    """Return the number of combinations."""
-    _refuse_exact("comb", exact)
-    n, count = _doubles("comb", N, k)
-    if repetition:
-        none = (count == 0.0) & (n >= 0.0)
-        return np.where(none, 1.0, _binom(np.where(none, 1.0, n + count - 1.0), count))[()]
-    valid = (count <= n) & (n >= 0.0) & (count >= 0.0)
-    return np.where(valid, _binom(np.where(valid, n, 1.0), np.where(valid, count, 0.0)), 0.0)[()]
-
-
-def perm(N: object, k: object, exact: bool = False) -> Any:
-    """Return the number of permutations."""
-    _refuse_exact("perm", exact)
-    n, count = _doubles("perm", N, k)
-    valid = (count <= n) & (n >= 0.0) & (count >= 0.0)
-    total, some = np.where(valid, n, 1.0), np.where(valid, count, 0.0)
-    return np.where(valid, _poch(total - some + 1.0, some), 0.0)[()]
-
-
-def factorial(n: object, exact: bool = False, extend: str = "zero") -> Any:
-    """Return the factorial."""
-    if as_tracer(n).dtype.kind == "c":
-        raise ValueError("In order to use non-integer arguments, you must opt into this by passing "
-                         "extend='complex'.")
-    _refuse_exact("factorial", exact)
-    if extend != "zero":
-        raise refuse("scipy.special.factorial with extend= cannot be captured", "Leave it out")
-    (x,) = _doubles("factorial", n)
-    dtype = as_tracer(n).dtype
-    inside = x >= 0.0
-    value = apply("tgamma", np.where(inside, x, 0.0) + 1.0)
-    result = np.where(inside, value, np.where(x < 0.0, 0.0, np.nan))[()]
-    return cast(result, dtype) if dtype.kind == "f" else result
 
 
 def _poch(z: np.ndarray, m: np.ndarray) -> Any:
@@ -92,6 +80,49 @@ def _poch(z: np.ndarray, m: np.ndarray) -> Any:
     far = np.exp(gammaln(c + d) - gammaln(c))
     inside = (c > 0.0) & (c + d > 0.0)
     return np.where(near, product, np.where(inside, far, np.nan))
+
+
+_BINOM, _POCH = in_double("binom", _binom), in_double("poch", _poch)
+_GAMMA = in_double("gamma", lambda x: apply("tgamma", x))
+
+
+def comb(N: object, k: object, *, exact: bool = False, repetition: bool = False) -> Any:
+    """Return the number of combinations: of numbers that wrap around as SciPy's do."""
+    _refuse_exact("comb", exact)
+    n, count = _arrays("comb", N, k)
+    if repetition:
+        none = (count == 0) & (n >= 0)
+        return np.where(none, 1.0, _BINOM(np.where(none, 1, n + count - 1), count))[()]
+    valid = (count <= n) & (n >= 0) & (count >= 0)
+    return np.where(valid, _BINOM(_where(valid, n, 1), _where(valid, count, 0)), 0.0)[()]
+
+
+def perm(N: object, k: object, exact: bool = False) -> Any:
+    """Return the number of permutations."""
+    _refuse_exact("perm", exact)
+    n, count = _arrays("perm", N, k)
+    valid = (count <= n) & (n >= 0) & (count >= 0)
+    first = n - count + 1
+    return np.where(valid, _POCH(_where(valid, first, 1), _where(valid, count, 0)), 0.0)[()]
+
+
+def factorial(n: object, exact: bool = False, extend: str = "zero") -> Any:
+    """Return the factorial: of arrays with axes in double precision."""
+    if extend != "zero":
+        raise refuse("scipy.special.factorial with extend= cannot be captured", "Leave it out")
+    x: Any = as_tracer(n)
+    if x.dtype.kind == "b":
+        raise ValueError("Unsupported data type for `n` in factorial: bool\nPermitted data types "
+                         "are integers and floating point numbers, as well as complex numbers if "
+                         "`extend='complex' is passed.")
+    if x.dtype.kind == "c":
+        raise ValueError("In order to use non-integer arguments, you must opt into this by passing "
+                         "extend='complex'.")
+    _refuse_exact("factorial", exact)
+    inside = x >= 0
+    value = _GAMMA(_where(inside, x, 0) + 1)
+    result = np.where(inside, value, np.where(x < 0, 0.0, np.nan))[()]
+    return cast(result, x.dtype if x.dtype.kind == "f" and not x.is_array else np.float64)
 
 
 def _gammasgn(x: np.ndarray) -> Any:
@@ -174,7 +205,7 @@ def _of_degree(name: str) -> Callable[..., Any]:
 
 
 scipy_captures("scipy.special", {
-    "binom": in_double("binom", _binom), "poch": in_double("poch", _poch),
+    "binom": _BINOM, "poch": _POCH,
     "gammasgn": in_double("gammasgn", _gammasgn), "comb": comb, "perm": perm,
     "factorial": factorial, **{name: _of_degree(name) for name in _POLYNOMIALS},
 })

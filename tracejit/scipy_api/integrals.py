@@ -155,13 +155,13 @@ def _cosm1(x: np.ndarray) -> Any:
 
 def softplus(x: object) -> Any:
     """Return log(1 + exp(x))."""
-    return np.logaddexp(0.0, as_tracer(x))
+    return np.logaddexp(0, as_tracer(x))
 
 
 def diric(x: object, n: int) -> Any:
     """Return the periodic sinc function."""
     given: Any = as_tracer(x)
-    given = given if given.dtype.kind == "f" else double_of_real(given, "diric")
+    given = given if given.dtype.kind == "f" else double_of_real(given + (given - given), "diric")
     if not isinstance(n, (int, np.integer)) or n <= 0:
         raise refuse("scipy.special.diric of a number that is no constant int above 0 cannot be "
                      "captured", "Pass a Python int")
