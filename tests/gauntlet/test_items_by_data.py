@@ -45,7 +45,8 @@ def test_items_are_pythons(case: int, tmp_path: Path) -> None:
         if isinstance(found, tracejit.Refusal):
             assert f"items{case}.py" in str(found)
         elif isinstance(wanted, Exception):
-            met_by_all = any("while tracejit captured" in x for x in getattr(found, "__notes__", ()))
+            notes = getattr(found, "__notes__", ())
+            met_by_all = any("while tracejit captured" in x for x in notes)
             assert type(found) is type(wanted) or (met_by_all and isinstance(found, TypeError))
         elif isinstance(found, Exception):
             raise found

@@ -56,7 +56,7 @@ def _arrays(name: str, *operands: object) -> list[Any]:
     return arrays
 
 
-def _where(valid: Any, x: Any, other: int) -> Any:
+def _where(valid: np.ndarray, x: np.ndarray, other: int) -> Any:
     """Return x where a formula holds, in its own dtype."""
     return np.where(valid, x, cast(other, x.dtype))
 
