@@ -273,7 +273,8 @@ def lstsq(a: object, b: object, cond: float | None = None, lapack_driver: str | 
                    "Leave it out")
     given = as_tracer(a).dtype
     share = np.finfo(given if given.kind in "fc" else np.float64).eps if cond is None else cond
-    x, residuals, rank, s = np.linalg.lstsq(as_tracer(a), as_tracer(b), share)
+    found: tuple[Any, ...] = np.linalg.lstsq(as_tracer(a), as_tracer(b), share)
+    x, residuals, rank, s = found
     count = as_tracer(residuals).dims[0]
     if same_dim(count, 0):
         residuals = cast(residuals, as_tracer(x).dtype)
