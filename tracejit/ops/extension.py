@@ -20,6 +20,7 @@ from tracejit.ir.optable import OPS, find_op
 from tracejit.ir.types import Aval, is_differentiable
 from tracejit.ir.walk import free_values
 from tracejit.ops.kinds import structural, yielded_types
+from tracejit.ops.native_aliases import results_in_common
 from tracejit.ops.reading import reads_past
 from tracejit.trace.ground.context import Cell, current, is_tracing, refuse
 from tracejit.trace.python.calls import call_function
@@ -158,6 +159,11 @@ def _let_be(result: Tracer, cells: Sequence[Cell], what: str) -> None:
 class NativeOp(RegisteredOp):
     """A new op type made of an `@njit` function, which compiled code calls as it is."""
 
+    @property
+    def _njit(self) -> Any:
+        """The function, with what Numba knows of it."""
+        return self.fn
+
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Apply the op: in captured code as one equation, elsewhere by calling its function."""
         if not is_tracing():
@@ -171,14 +177,22 @@ class NativeOp(RegisteredOp):
                              "calls an @njit function with arrays and numbers only",
                              "Close over it, or pass numbers")
         operands = [lift(x) for x in values]
-        made = current().builder.emit(self.op, [atom_of(x) for x in operands])
+        atoms = [atom_of(x) for x in operands]
+        made = current().builder.emit(self.op, atoms)
         if len(made) != self.num_outputs:
             raise ValueError(f"op {self.op.name!r} was registered with num_outputs="
                              f"{self.num_outputs}, but its function returns {len(made)}")
         results = tuple(map(tracer_of, made))
         arrays = [x.cell for x in operands if isinstance(x, Tracer) and x.is_array]
-        for k in _returned_as_they_are(self.fn, [atom_of(x).aval for x in operands]):
-            _let_be(results[k], arrays, f"op {self.op.name!r}")
+        compiled = self._njit.overloads[_signature([a.aval for a in atoms], readonly=True)]
+        kinds = _types_returned(compiled)
+        for result, kind in zip(results, kinds, strict=True):
+            if hasattr(kind, "ndim") and not kind.mutable:  # it may be an argument, or a view
+                _let_be(result, arrays, f"op {self.op.name!r}")
+        for j, k in results_in_common(compiled, kinds):
+            results[j].cell.may_be(results[k].cell)
+            for result in (results[j], results[k]):
+                result.cell.decided_by = f"op {self.op.name!r}"
         return results[0] if self.num_outputs == 1 else results
 
 
@@ -219,13 +233,6 @@ def _types_returned(compiled: Any) -> list[Any]:
 
     found = compiled.signature.return_type
     return list(found.types) if isinstance(found, types.BaseTuple) else [found]
-
-
-def _returned_as_they_are(fn: Any, avals: Sequence[Aval]) -> list[int]:
-    """Return which results may be arguments or views of them: read-only if the arguments are."""
-    compiled = fn.overloads[_signature(avals, readonly=True)]
-    return [k for k, kind in enumerate(_types_returned(compiled))
-            if not getattr(kind, "mutable", True)]
 
 
 def _native_results(name: str, fn: Any, avals: Sequence[Aval]) -> tuple[Aval, ...]:
