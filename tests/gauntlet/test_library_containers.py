@@ -133,7 +133,7 @@ KINDS: dict[str, tuple[Callable[[], Any], dict[str, Change], dict[str, Change]]]
                    {"flush": lambda c, x: len(c.flush())}),
     "text": (io.StringIO, {"write": lambda c, x: c.write("ab")},
              {"value": lambda c, x: len(c.getvalue())}),
-    "lock": (threading.Lock, {"acquire": lambda c, x: c.acquire()},
+    "lock": (threading.Lock, {"acquire": lambda c, x: c.acquire(blocking=False)},
              {"locked": lambda c, x: 1.0 * c.locked()}),
     "memoryview": (lambda: memoryview(bytearray(b"abc")),
                    {"set": lambda c, x: c.__setitem__(0, 7)},
