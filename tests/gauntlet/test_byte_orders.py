@@ -36,6 +36,7 @@ ARRAYS = [
     "np.array_split(x, 2)[0]", "np.column_stack([x, x])", "x.max()", "max(x)", "np.lexsort([x])",
     "x.squeeze()", "x.repeat(2)", "sorted(x)[0]", "list(x)[0]", "np.float64(x[0])", "next(iter(x))",
     "x.swapaxes(0, 0)", "x.clip(0, 1)", "x.round()", "np.round(x)", "np.sqrt(np.abs(x))",
+    "np.nan_to_num(x)", "np.nan_to_num(x).copy()", "np.nan_to_num(x * 2)", "np.nan_to_num(x[0])",
     "np.array(x, dtype=float)", "x.astype(float)", "x.astype(x.dtype, copy=False)",
 ]
 QUESTIONS = ["dtype", "dtype.byteorder", "dtype.str", "dtype.isnative", "dtype.newbyteorder()",
@@ -73,6 +74,34 @@ def test_dtype_has_numpys_byte_order(made: str, order: str, tmp_path: Path) -> N
                     assert order != "native" or "byte order" not in found
                 else:
                     assert found == _outcome(f, x)
+    finally:
+        sys.modules.pop(module.__name__, None)
+
+
+WRITES = ["y[:] = 1.0", "y += 1.0", "y[y > 0] = 0.0", "np.copyto(y, x, where=x > 0)", "y.sort()",
+          "y[y < 0] *= 2.0", "np.multiply(x, 2, out=y)", "y.fill(3.0)", "np.putmask(y, x > 0, 0.0)",
+          "np.clip(x, 0, 1, out=y)", "y[[0]] = x[1]", "np.place(y, x > 0, [2.0])",
+          "y[::2] = x[::2] * 2"]
+MEMORY = ["x.copy()", "np.zeros_like(x)", "np.sort(x)", "x * 2.0", "np.concatenate([x, x])[:2]",
+          "np.nan_to_num(x)", "x"]
+
+
+@pytest.mark.parametrize("order", ["foreign", "native"])
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("memory", MEMORY)
+def test_a_write_leaves_the_byte_order_of_the_memory(memory: str, write: str, order: str,
+                                                     tmp_path: Path) -> None:
+    x = np.array([1.5, -0.5]).astype(ORDERS[order])
+    lines = [f"    y = {memory}", f"    {write}", "    z = y.copy()"]
+    module = load("import numpy as np\n" + "".join(
+        "\n".join([f"def {name}(x):", *lines, f"    return x[0], {name}.dtype.str", ""])
+        for name in "yz"), tmp_path, f"byte_orders_{next(_NUMBERS)}")
+    try:
+        for f in (module.y, module.z):
+            with tracejit.config(disable_jit=True):
+                found = _outcome(tracejit.jit(f), x.copy())
+            assert found.startswith("refused") or found == _outcome(f, x.copy())
+            assert order == "foreign" or "byte order" not in found
     finally:
         sys.modules.pop(module.__name__, None)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, METHODS, PROPERTIES, captures
 from tracejit.trace.ground.layouts import lay_out
 from tracejit.trace.python.ufunc_calls import require_shape, write_out
@@ -270,6 +270,7 @@ def nan_to_num(x: object, copy: bool = True, nan: float = 0.0, posinf: Any = Non
         result = tracer_of(x.value)
     if not copy:
         result = write_out(np.nan_to_num, result, as_memory(x))
+    current().memory.memories[result.value].add(x.value)
     return result if result.dims else tracer_of(result.value)
 
 

@@ -77,11 +77,16 @@ def _float_range(start: object, stop: object, step: object, dtype: object) -> An
         raise refuse("np.arange of data in another dtype than float64 cannot be captured",
                      "Use start + step * np.arange(n)")
     begin, end, by = (cast(x, np.float64) for x in given)
+    require(by != 0.0, ZeroDivisionError, "float division by zero")
     count: Any = np.ceil((end - begin) / by)
+    towards = np.where(by > 0.0, end > begin, end < begin)
+    count = np.where((count == 0.0) & towards, 1.0, count)  # where the quotient underflows
+    require(np.logical_not(np.isnan(count)), ValueError, "arange: cannot compute length")
     inside = np.isfinite(count) & (count < 2.0 ** 40)
     require(inside, ValueError, "Maximum allowed size exceeded")
     size = to_dim(cast(np.where(inside & (count > 0.0), count, 0.0), np.int64))
-    return cast(iota(size), np.float64) * ((begin + by) - begin) + begin
+    each = np.where(np.isinf(by), 0.0, (begin + by) - begin)
+    return cast(iota(size), np.float64) * each + begin
 
 
 def _is_whole(x: object) -> bool:

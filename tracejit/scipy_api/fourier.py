@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.errors import NotCaptured
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.spectra import fitted, length_of, rows
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, scipy_captures
 from tracejit.trace.values.equations import as_operand, cast
+from tracejit.trace.values.python_numbers import require
 
 __all__: list[str] = []
 
@@ -157,6 +159,12 @@ def _trigonometric(cosine: bool, inverse: bool) -> Callable[..., Any]:
             raise ValueError(f"Invalid norm value {norm!r}")
         given = rows(x, axis)
         given = fitted(given, length_of(n, given.dims[-1]))
+        if type == 1 and cosine:
+            require(as_operand(given.dims[-1]) != 1, RuntimeError, "zero-length FFT requested")
+        odd = type == 1 and not cosine  # where NaN, too, does not reach all of a row
+        require(np.all(np.isfinite(given)) if odd else np.logical_not(np.any(np.isinf(given))),
+                NotCaptured, f"scipy.fft.{name} of infinities{' or NaN' if odd else ''}, of which "
+                "SciPy's steps make NaN or not, cannot be captured")
         orthogonal = norm == "ortho" if orthogonalize is None else bool(orthogonalize)
         parts = [np.real(given), np.imag(given)] if given.dtype.kind == "c" else [given]
         found = [_transformed(cast(p, np.float64), cosine, type, norm, inverse, orthogonal)

@@ -14,7 +14,14 @@ from tracejit.scipy_api.probability import beta_tails, gamma_tails, student_cdf
 from tracejit.scipy_api.samples import floats, only_propagating, rows, size, statistic
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
-from tracejit.trace.values.equations import as_operand, cast, dims_of, is_weak, same_dim
+from tracejit.trace.values.equations import (
+    as_operand,
+    cast,
+    dims_of,
+    is_one,
+    is_weak,
+    same_dim,
+)
 from tracejit.trace.values.python_numbers import require
 
 __all__: list[str] = []
@@ -106,6 +113,8 @@ def linregress(x: object, y: object, alternative: str = "two-sided", *, axis: in
     a, b = [cast(floats(v, "linregress"), np.float64) for v in (x, y)]
     if len(a.dims) != 1 or len(b.dims) != 1 or keepdims:
         raise refuse("scipy.stats.linregress of several axes cannot be captured", "Use np.polyfit")
+    a, b = [as_tracer(np.broadcast_to(u, v.shape)) if is_one(u.dims[0]) else u
+            for u, v in ((a, b), (b, a))]
     if not same_dim(a.dims[0], b.dims[0]):
         raise ValueError("`x` and `y` must have the same length.")
     n = as_operand(a.dims[0])

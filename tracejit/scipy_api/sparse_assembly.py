@@ -13,7 +13,7 @@ from tracejit.ops.calls import stop_gradient
 from tracejit.scipy_api.made import Made
 from tracejit.scipy_api.plain_iterations import conjugate_gradients_end
 from tracejit.scipy_api.sparse import Sparse, as_sparse, is_sparse, of_dense
-from tracejit.scipy_api.sparse_making import dense_solution, require_numbers
+from tracejit.scipy_api.sparse_making import dense_solution, require_finite, require_numbers
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.python.calls import call_function
@@ -169,6 +169,9 @@ class Factors(Made):
         if not same_dim(to_dim(matrix.shape[0]), to_dim(matrix.shape[1])):
             raise ValueError("can only factor square matrices")
         self.matrix, self.shape = matrix.copy(), matrix.shape
+        data: Any = matrix.elements[0]
+        require(np.logical_not(np.any(np.isnan(data))), RuntimeError, "Factor is exactly singular")
+        require_finite("splu", data)
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("L", "U", "perm_r", "perm_c", "nnz"):

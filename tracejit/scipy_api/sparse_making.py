@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.errors import NotCaptured
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.scipy_api.sparse import Sparse, as_sparse, is_sparse, of_dense
 from tracejit.scipy_api.sparse_places import Shape, places_of_compressed, require_inside
@@ -18,7 +19,7 @@ from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["dense_solution", "require_numbers"]
+__all__ = ["dense_solution", "require_finite", "require_numbers"]
 
 _OTHER_LENGTH = "the length of a diagonal does not agree with the array's size"
 _OTHER_NUMBER = "Different number of diagonals and offsets."
@@ -165,7 +166,16 @@ def spsolve(A: object, b: object, permc_spec: object = None, use_umfpack: bool =
         raise refuse("scipy.sparse.linalg.spsolve of a dense matrix", "Use np.linalg.solve")
     if is_sparse(b):
         raise refuse("scipy.sparse.linalg.spsolve with a sparse right side", "Give b.toarray()")
-    return dense_solution("spsolve", A, b, least=np.float32)
+    data: Any = as_sparse(A).elements[0]
+    require_finite("spsolve", data)
+    found = dense_solution("spsolve", A, b, least=np.float32)
+    return np.where(np.any(np.isnan(data)), np.nan, found)  # (singular, to SciPy)
+
+
+def require_finite(name: str, data: np.ndarray) -> None:
+    """Refuse a matrix with infinities, which become NaN or not in the order of SciPy's steps."""
+    require(np.logical_not(np.any(np.isinf(data))), NotCaptured, f"scipy.sparse.linalg.{name} of a "
+            "matrix with infinities cannot be captured")
 
 
 def require_numbers(name: str, dtype: np.dtype) -> None:

@@ -6,6 +6,7 @@ and which are one object. An answer is noted as a `Fact` where the program depen
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -74,6 +75,8 @@ class Memory:
         """The number of the input whose elements a cell began with."""
         self.values: dict[Value, Any] = {}
         """The layouts of arrays that regions take as inputs."""
+        self.memories: defaultdict[Value, set[Value]] = defaultdict(set)
+        """By the elements after a write, or of a copy: those before, which chose the byte order."""
         self.writes: WeakKeyDictionary[Cell, Site | None] = WeakKeyDictionary()
         """Where a cell was first written to."""
         self.has_writes = False

@@ -26,7 +26,7 @@ def shown_dtype(x: Tracer) -> np.dtype:
     if number is not None:
         found: np.dtype = memory.dtype_of_input(number, x.dtype)
         return found
-    is_computed = _is_computed(x.cell.value)
+    is_computed = all(map(_is_computed, _elements_behind(x.cell.value)))
     for k, given in memory.inputs.items():
         dtype = given.cell.first.aval.dtype
         has_parts = dtype.kind == "c" and x.dtype in (dtype, np.zeros(0, dtype).real.dtype)
@@ -36,6 +36,16 @@ def shown_dtype(x: Tracer) -> np.dtype:
                          f"{given.content.dtype.str!r}, is asked for",
                          "Convert the argument before the call, or name the dtype")
     return x.dtype
+
+
+def _elements_behind(value: Value) -> set[Value]:
+    """Return the elements whose memory a value may be in, itself included."""
+    found, left = {value}, [value]
+    while left:
+        new = current().memory.memories.get(left.pop(), set()) - found
+        found |= new
+        left += new
+    return found
 
 
 def _is_computed(value: Value) -> bool:

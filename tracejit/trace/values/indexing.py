@@ -218,7 +218,9 @@ def write_cell(x: Tracer, put: Any, at: At | None) -> None:
     trace.memory.note_write(cell)
     cell.outdate_choices()
     trace.record(CellPlace(cell), cell.depth)
-    cell.value = write_view(cell.value, x.steps, put, _emit, at)
+    before = cell.value
+    cell.value = write_view(before, x.steps, put, _emit, at)
+    trace.memory.memories[cell.value].add(before)
 
 
 def _note_rewriting(cell: Cell) -> None:
