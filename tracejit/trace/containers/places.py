@@ -432,7 +432,7 @@ def map_content(fn: Callable[..., object], x: object, *others: object) -> Any:
     if any(c is None for c in columns):
         raise Unroll("a name holds a list in one iteration and another thing in the next")
     if isinstance(x, Numbered) and not all(same_node(x, o) for o in others):
-        raise Unroll("a name holds an object of one kind in one iteration and of another in the next")
+        raise Unroll("a name holds one kind of object in one iteration, and another in the next")
     rows = list(itertools.zip_longest(items, *columns, fillvalue=_NONE_LEFT))
     if any(part is _NONE_LEFT for row in rows for part in row):
         raise Unroll("a name holds lists or dicts of different lengths")
