@@ -208,7 +208,7 @@ def is_of_several_kinds(g: object) -> bool:
 
 def as_left(g: Number, x: Any, end: Any) -> Any:
     """Return the content of a place after iterations that leave a number or array like `end`."""
-    kinds = numeric_kinds(lift(end))
+    kinds = frozenset() if g.aval.shape else all_kinds_of(lift(end))  # outside, no view is read
     if any(k.is_array for k in kinds):
         return merged(number_of(x), kinds)
     x = settled(x)

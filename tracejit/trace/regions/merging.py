@@ -377,12 +377,12 @@ class Merger:
     def _number(self, x: Any, y: Any) -> Callable[[], Any]:
         """Merge two numbers or arrays in the dtype to which they promote."""
         x, y = lift(x), lift(y)
-        kinds, flag = self._kinds(x, y)
         sources = _cells(x, y)
         arrays = [isinstance(c, Tracer) and c.is_array for c in (x, y)]
+        shapes = [self._shape(k, settled(z)) for k, z in enumerate((x, y))]
+        kinds, flag = (frozenset(), lambda: None) if any(shapes) else self._kinds(x, y)
         x, y = settled(x), settled(y)
         dtype, weak = joint(kinds) if kinds else join_leaf(x, y)
-        shapes = [self._shape(0, x), self._shape(1, y)]
         if not _are_equal(*shapes):
             return self._phi(x, y, dtype, shapes)
         aval = Aval(dtype, shapes[0])
@@ -404,8 +404,6 @@ class Merger:
 
     def _kinds(self, x: Any, y: Any) -> tuple[Kinds, Callable[[], Flag | None]]:
         """Return the kinds of a merged number, if several, and a function that makes its flag."""
-        if any(isinstance(v, Tracer) and v.dims for v in (x, y)):
-            return frozenset(), lambda: None
         several = [all_kinds_of(v) for v in (x, y)]
         kinds = united(*several)
         if len(keys_of(kinds)) < 2:
