@@ -47,6 +47,7 @@ from tracejit.trace.regions.choosing import in_one_dtype
 from tracejit.trace.regions.draws import refuse_draws_drawn_again
 from tracejit.trace.regions.raising import BranchRaised
 from tracejit.trace.state.captured import Captures
+from tracejit.trace.state.ends import require_ended
 from tracejit.trace.state.guards import Guarded
 from tracejit.trace.state.paths import Holder, Leaf, Path
 from tracejit.trace.state.results import CannotBeNew
@@ -166,6 +167,7 @@ class CaptureAttempt:
                 leaves, structure = self._results(fn, args, kwargs)
             finally:  # also where the capture begins again, and would read the new state
                 trace.captured.refuse_changed(self.fn)
+            require_ended()
             outputs, constants, weak = self._outputs(leaves)
             self._settle_memory(outputs)
             written = self._written(tracers, outputs, weak) if self.writes_back else []

@@ -301,6 +301,8 @@ class Trace:
     """Objects that are items of lists whose length data decides, or were read from one."""
     classes_in_lists: dict[type, Any] = field(default_factory=dict)
     """Their classes, with where such a list gets longer."""
+    ending: list[tuple[type, weakref.ref[Any]]] = field(default_factory=list)
+    """The objects with `__del__` that captured code made."""
     instances: dict[int, Any] = field(default_factory=dict)
     """The objects of users' classes that were made where no loop was open."""
     own_names: dict[int, Any] = field(default_factory=dict)

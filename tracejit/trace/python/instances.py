@@ -31,6 +31,7 @@ from tracejit.trace.python.objects import made_in_pool
 from tracejit.trace.python.pooled import DataList, ListPool
 from tracejit.trace.python.users_functions import call_python, convert
 from tracejit.trace.state.changes import note_made
+from tracejit.trace.state.ends import has_end, with_end
 from tracejit.trace.state.outer_reads import is_generated
 from tracejit.trace.state.paths import functions_of, is_users_type
 from tracejit.trace.state.policy import gives_another_value, is_cached, reads_nothing
@@ -135,11 +136,16 @@ def make_instance(cls: Any, args: tuple[object, ...], kwargs: dict[str, object])
     """Make an object; its Python `__init__` is captured like any function."""
     if cls in current().pool_facts.classes:
         return made_in_pool(cls, args, kwargs)
-    init = cls.__init__
     if issubclass(cls, threading.Thread):
         raise refuse("a thread that captured code starts", "Start it around the compiled function")
-    if isinstance(getattr(cls, "__del__", None), FunctionType):  # runs whenever nothing holds it
+    if has_end(cls):
         unseen(f"{cls.__qualname__}.__del__")
+        return with_end(cls, lambda: _made(cls, args, kwargs))
+    return _made(cls, args, kwargs)
+
+
+def _made(cls: Any, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+    init = cls.__init__
     _guard_making(cls)
     calls: Any = type(cls).__call__
     if isinstance(init, FunctionType) and cls.__new__ is object.__new__ and (
@@ -152,8 +158,8 @@ def make_instance(cls: Any, args: tuple[object, ...], kwargs: dict[str, object])
         is_new_each_time = new is init  # captured code makes the class, each attempt another one
         if cls not in current().made_classes and not is_new_each_time and can_be_pooled(cls):
             current().made_classes[cls] = None
-        if not hasattr(cls, "__del__") and not any(f.kind == "loop" for f in current().frames):
-            current().instances[id(instance)] = instance  # which holds it until the capture ends
+        if not has_end(cls) and not any(f.kind == "loop" for f in current().frames):
+            current().instances[id(instance)] = instance
         if rewritten_source(new.__code__) is None:  # it calls `__post_init__`, say, as it is
             with watched():
                 new(instance, *args, **kwargs)
