@@ -131,6 +131,41 @@ def test_conjugate_gradients_end_where_scipys_do(spectrum: str, start: Any) -> N
     assert (info == 0) == (spectrum in ("ordinary", "near") or (diagonal and start is not None))
 
 
+_SHIFTED = {n: np.roll(np.eye(n), 1, 0) for n in (2, 5, 30)}
+UNLIKE = {**{f"shift of {n}": a for n, a in _SHIFTED.items()},
+          "turn": np.array([[0.0, 1.0], [-1.0, 0.0]]), "one": np.array([[3.0]]),
+          "signs": np.diag([1.0, -2.0, 3.0, 4.0]), "ordinary": UNITARY + 2.0 * np.eye(12),
+          "complex": UNITARY * 1j + 2.0 * np.eye(12), "unitary": UNITARY,
+          "float32": (UNITARY + 2.0 * np.eye(12)).astype(np.float32),
+          "random": np.random.default_rng(1).normal(size=(30, 30)) + 5.0 * np.eye(30)}
+
+
+@pytest.mark.parametrize("right", ["one", "range", "zeros"])
+@pytest.mark.parametrize("start", [None, 3.0])
+@pytest.mark.parametrize("matrix", UNLIKE)
+@pytest.mark.parametrize("name", ["gmres", "bicgstab"])
+def test_iterations_end_where_scipys_do(name: str, matrix: str, start: Any, right: str) -> None:
+    a = UNLIKE[matrix]
+    n = len(a)
+    b = {"one": np.eye(n)[0], "range": np.arange(1.0, n + 1.0), "zeros": np.zeros(n)}[right]
+    given = {} if start is None else {"x0": np.full(n, start, a.dtype)}
+
+    def solved(a: np.ndarray, b: np.ndarray) -> Any:
+        return getattr(sl, name)(a, b, rtol=1e-4 if a.dtype == np.float32 else 1e-8, **given)
+
+    operands = a, b.astype(a.dtype)
+    with np.errstate(all="ignore"):
+        expected, info = solved(*operands)
+    with tracejit.config(disable_jit=True):
+        if info == 0:
+            found, ours = tracejit.jit(solved)(*operands)
+            assert ours == 0
+            assert np.allclose(found, expected, rtol=1e-3, atol=1e-3)
+        else:
+            with pytest.raises(tracejit.Refusal, match="does not end within its 10 n iterations"):
+                tracejit.jit(solved)(*operands)
+
+
 @pytest.mark.parametrize("boundary", [None, "zeros"])
 @pytest.mark.parametrize("nperseg", [4, 5, 7, 8, 9])
 @pytest.mark.parametrize("padded", [False, True])

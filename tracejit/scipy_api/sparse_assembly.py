@@ -11,7 +11,11 @@ from tracejit.errors import NotCaptured
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.ops.calls import stop_gradient
 from tracejit.scipy_api.made import Made
-from tracejit.scipy_api.plain_iterations import conjugate_gradients_end
+from tracejit.scipy_api.plain_iterations import (
+    biconjugate_gradients_end,
+    conjugate_gradients_end,
+    minimal_residuals_end,
+)
 from tracejit.scipy_api.sparse import Sparse, as_sparse, is_sparse, of_dense
 from tracejit.scipy_api.sparse_making import dense_solution, require_finite, require_numbers
 from tracejit.trace.ground.context import refuse
@@ -139,7 +143,7 @@ def _iterative(name: str) -> Callable[..., Any]:
             require(np.all(np.abs(a - np.conj(a.T)) <= 1e-6 * np.max(np.abs(a), initial=0)),
                     NotCaptured, "scipy.sparse.linalg.cg of a matrix that is not Hermitian, for "
                     "which it has no limit, cannot be captured")
-            _require_end(a, as_tracer(b), x0, rtol, atol)
+        _require_end(name, A, as_tracer(b), x0, rtol, atol, restart)
         found = dense_solution(f"{name}, which is exact here,", A, b)
         require(np.all(np.isfinite(found)), NotCaptured, f"scipy.sparse.linalg.{name} of a system "
                 "whose solution is infinite or NaN cannot be captured")
@@ -148,16 +152,24 @@ def _iterative(name: str) -> Callable[..., Any]:
     return solve
 
 
-def _require_end(a: Tracer, b: Tracer, x0: object, rtol: object, atol: object) -> None:
-    """Require that SciPy's conjugate gradients come to their end, since `info` is 0 here."""
+_ENDS: dict[str, Callable[..., bool]] = {
+    "cg": conjugate_gradients_end, "gmres": minimal_residuals_end,
+    "bicgstab": biconjugate_gradients_end}
+
+
+def _require_end(name: str, A: object, b: Tracer, x0: object, rtol: object, atol: object,
+                 restart: object) -> None:
+    """Require that SciPy's iteration comes to its end, since `info` is 0 here."""
+    a: Any = as_sparse(A).toarray() if is_sparse(A) else as_tracer(A)
     dtype = np.result_type(a.dtype, b.dtype, np.float32 if a.dtype.char in "fF" else np.float64)
     matrix: Any = stop_gradient(cast(a, dtype))
     right: Any = np.reshape(stop_gradient(cast(b, dtype)), (-1,))
     first: Any = (np.zeros_like(right) if x0 is None else right if isinstance(x0, str)
                   else stop_gradient(np.reshape(cast(as_tracer(x0), dtype), (-1,))))
-    require(call_function(conjugate_gradients_end, (matrix, right, first, rtol, atol), {}),
-            NotCaptured, "scipy.sparse.linalg.cg of a system for which it does not end within its "
-            "10 n iterations cannot be captured. Use spsolve")
+    size = () if name != "gmres" else (np.minimum(20 if restart is None else restart, len(right)),)
+    require(call_function(_ENDS[name], (matrix, right, first, rtol, atol, *size), {}),
+            NotCaptured, f"scipy.sparse.linalg.{name} of a system for which it does not end within "
+            "its 10 n iterations cannot be captured. Use spsolve")
 
 
 class Factors(Made):
