@@ -92,3 +92,35 @@ def test_a_generator_is_made_of_an_int_of_any_dtype(kind: str) -> None:
     assert isinstance(found, tracejit.Refusal) or np.array_equal(found, drawn(seed))
     with pytest.raises(tracejit.Refusal, match="default_rng of an array that is computed"):
         tracejit.jit(lambda s: drawn(s))(np.array([1, 2], kind))
+
+
+@pytest.mark.parametrize("numbers", [(5, 2), (2, 5), (0, 0), (5, 0), (-1, 2)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+@pytest.mark.parametrize("function", [
+    sp.comb, sp.perm, lambda n, k: sp.comb(n, k, repetition=True), sp.binom])
+def test_counts_of_each_form_have_scipys_dtype_or_are_refused(
+        function: Any, dtype: Any, numbers: tuple[int, int]) -> None:
+    for made in (dtype, lambda v: np.array(v, dtype), lambda v: np.array([v, v], dtype)):
+        operands = [made(n) for n in numbers]
+        expected = function(*operands)
+        traced = tracejit.jit(lambda n, k: function(n, k))
+        with tracejit.config(disable_jit=True):
+            if dtype is np.float32 and expected.dtype == np.float64:
+                with pytest.raises(tracejit.Refusal, match="one float32 outside of its range"):
+                    traced(*operands)
+                continue
+            found = traced(*operands)
+        assert type(found) is type(expected)
+        assert found.dtype == expected.dtype
+        assert np.array_equal(found, expected, equal_nan=True)
+
+
+@pytest.mark.parametrize(("function", "first", "second"), [
+    (sp.binom, [np.inf, -np.inf, 3.0], [-2.0, -1.0, 0.0, 1.0, 3.0, 19.0, 20.0, 2.5, np.inf]),
+    (sp.yv, [100.0, 181.0, 181.5, 200.0, 500.0, 1000.0], [1e-3, 1.0, 50.0, 300.0]),
+    (sp.jv, [100.0, 181.0, 181.5, 200.0, 500.0, 1000.0], [1e-3, 1.0, 50.0, 300.0])])
+def test_values_that_overflow_are_scipys(function: Any, first: Any, second: Any) -> None:
+    operands = np.array(first)[:, None], np.array(second)
+    with np.errstate(all="ignore"), tracejit.config(disable_jit=True):
+        found = tracejit.jit(lambda a, b: function(a, b))(*operands)
+        assert np.allclose(found, function(*operands), rtol=1e-9, atol=1e-300, equal_nan=True)

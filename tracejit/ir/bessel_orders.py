@@ -146,6 +146,9 @@ def bessel_jy(v: float, x: float) -> tuple[float, float]:
         above = m * inverse * y - (p * y + q * of_m)
     for k in range(1, steps + 1):
         y, above = above, 2.0 * (m + k) * inverse * above - y
+        if math.isinf(above) and k < steps:
+            y = above
+            break
     return last * (of_m / j), y
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.errors import NotCaptured
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.special import betaln, gammaln, in_double, rgamma
 from tracejit.numpy_api.special_kinds import double_of_real
@@ -15,6 +16,7 @@ from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import apply, cast
 from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.python_numbers import require
 
 __all__: list[str] = []
 
@@ -28,7 +30,9 @@ def _binom(n: np.ndarray, k: np.ndarray) -> Any:
     c, d = np.where(inside, n, 1.0), np.where(inside, k, 1.0)
     far = np.exp(-betaln(c - d + 1.0, d + 1.0)) / (c + 1.0)
     value = np.where(near, product, np.where(inside, far, _binom_outside(n, k)))
-    return np.where(whole, np.nan, value)
+    ends = (n == np.inf) & (k < 20.0) & (k == np.floor(k))
+    of_infinity = np.where(k == 0.0, 1.0, np.where(k < 0.0, 0.0, np.inf))
+    return np.where(whole, np.nan, np.where(ends, of_infinity, value))
 
 
 def _binom_outside(n: np.ndarray, k: np.ndarray) -> Any:
@@ -86,15 +90,26 @@ _BINOM, _POCH = in_double("binom", _binom), in_double("poch", _poch)
 _GAMMA = in_double("gamma", lambda x: apply("tgamma", x))
 
 
+def _valid_or(name: str, valid: Any, value: Any, other: float) -> Any:
+    """Return a value where it is valid: SciPy's other one is a float64, also for one float32."""
+    if value.dtype == np.float32 and not np.ndim(value):
+        require(valid, NotCaptured, f"scipy.special.{name} of one float32 outside of its range, "
+                "which is a float64 in SciPy, cannot be captured")
+        return value
+    return np.where(valid, value, other)[()]
+
+
 def comb(N: object, k: object, *, exact: bool = False, repetition: bool = False) -> Any:
     """Return the number of combinations: of numbers that wrap around as SciPy's do."""
     _refuse_exact("comb", exact)
     n, count = _arrays("comb", N, k)
     if repetition:
         none = (count == 0) & (n >= 0)
-        return np.where(none, 1.0, _BINOM(np.where(none, 1, n + count - 1), count))[()]
+        value = _BINOM(np.where(none, 1, n + count - 1), count)
+        return _valid_or("comb", np.logical_not(none), value, 1.0)
     valid = (count <= n) & (n >= 0) & (count >= 0)
-    return np.where(valid, _BINOM(_where(valid, n, 1), _where(valid, count, 0)), 0.0)[()]
+    value = _BINOM(_where(valid, n, 1), _where(valid, count, 0))
+    return _valid_or("comb", valid, value, 0.0)
 
 
 def perm(N: object, k: object, exact: bool = False) -> Any:
@@ -103,7 +118,8 @@ def perm(N: object, k: object, exact: bool = False) -> Any:
     n, count = _arrays("perm", N, k)
     valid = (count <= n) & (n >= 0) & (count >= 0)
     first = n - count + 1
-    return np.where(valid, _POCH(_where(valid, first, 1), _where(valid, count, 0)), 0.0)[()]
+    value = _POCH(_where(valid, first, 1), _where(valid, count, 0))
+    return _valid_or("perm", valid, value, 0.0)
 
 
 def factorial(n: object, exact: bool = False, extend: str = "zero") -> Any:
