@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
+import linecache
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -243,3 +245,48 @@ def test_a_pattern_of_what_is_no_class_is_an_error() -> None:
 
     with pytest.raises(TypeError, match="called match pattern must be a class"):
         tracejit.jit(f)(1.0)
+
+
+# --- classes in patterns, of parts that are traced ----------------------------------------------
+
+SUBJECTS = ["t", "x", "x[0]", "len(x)", "t > 0", "x > 0", "2 * t", "'k'", "None", "[t]", "(t, 1)",
+            "{'k': t}", "Pair(t, 2)"]
+"""Things that a pattern meets in a container, of an array `x` and a float `t`."""
+
+PATTERNS = ["float()", "float(v)", "int(v)", "bool(v)", "complex()", "str(v)", "object() as v",
+            "np.ndarray() as v", "np.ndarray(ndim=v)", "np.float64() as v", "np.floating(real=v)",
+            "np.bool() as v", "list(v)", "tuple(v)", "dict(v)", "Sequence() as v", "Mapping() as v",
+            "Pair() as v", "Pair(float(v))", "Pair(b=float(), a=v)", "Pair(float() as v, int())"]
+"""Patterns that ask for classes; what they bind is `v`."""
+
+CONTAINERS = {"({}, *_)": "({}, 1)", "[1, *_, {}]": "[1, 2, {}]", "{{'k': {}}}": "{{'k': {}}}",
+              "Pair(a={})": "Pair({}, 1)", "Pair(_, {})": "Pair(1, {})",
+              "({}, {{'k': 1}})": "({}, {{'k': 1}})", "[{}, [_, *_]]": "[{}, [1]]"}
+"""Patterns around a pattern, that Python itself matches, and what fits them."""
+
+
+def of_each_pattern(subject: str, within: str) -> Any:
+    """Return a function that tells which patterns a part of a container fits, with what `v`."""
+    lines = ["def f(x, t):", "    found = []"]
+    for k, pattern in enumerate(PATTERNS):
+        lines += ["    v = 0", f"    match {CONTAINERS[within].format(subject)}:",
+                  f"        case {within.format(pattern)}:",
+                  f"            found.append(({k}, v.a if isinstance(v, Pair) else v))"]
+    text = "\n".join([*lines, "    return found"]) + "\n"
+    name = f"<match {abs(hash(text))}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    space: dict[str, Any] = {"np": np, "Pair": Pair, "Sequence": Sequence, "Mapping": Mapping}
+    exec(compile(text, name, "exec"), space)
+    return space["f"]
+
+
+@pytest.mark.parametrize("within", CONTAINERS)
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_a_class_in_a_pattern_takes_the_parts_that_python_takes(subject: str, within: str) -> None:
+    f = of_each_pattern(subject, within)
+    with tracejit.config(disable_jit=True):
+        compiled = tracejit.jit(f)
+        for x, t in ((np.array([1.5, -2.0]), 0.5), (np.array([3.0]), -1.0)):
+            found, expected = compiled(x, t), f(x, t)
+            assert [k for k, _ in found] == [k for k, _ in expected]
+            assert repr(found) == repr(expected)

@@ -55,6 +55,7 @@ from tracejit.trace.python.list_functions import unpacked
 from tracejit.trace.python.managed import ENDS_CAPTURES, Managed
 from tracejit.trace.python.objects import refuse_augmented
 from tracejit.trace.python.operations import binary, inplace, unary
+from tracejit.trace.python.patterns import pattern_class
 from tracejit.trace.python.pooled import DataList
 from tracejit.trace.regions.attempts import is_raisable
 from tracejit.trace.regions.choosing import (
@@ -459,6 +460,10 @@ class Hooks(RecursionHooks, TryHooks):
         items = self.matched(subject)
         return isinstance(items, Sequence) and len(items) == count and not isinstance(
             items, (str, bytes, bytearray))
+
+    def pattern_class(self, kind: object) -> Any:
+        """Return what stands for a class in a pattern of a `match` that Python carries out."""
+        return pattern_class(self.matched(kind))
 
     def matched(self, subject: Any, *names: str) -> Any:
         """Return the subject of a `match`, its reads noted; refuse a traced value.

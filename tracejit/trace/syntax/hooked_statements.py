@@ -11,6 +11,7 @@ from tracejit.trace.syntax.generators import yields
 from tracejit.trace.syntax.hooked_expressions import ExpressionRewriter, tested
 from tracejit.trace.syntax.jumps import stop_flags
 from tracejit.trace.syntax.liveness import ALL_NAMES, Changes, own_nodes, stored_names
+from tracejit.trace.syntax.matching import attributes_asked
 from tracejit.trace.syntax.syntax import Stmts, assign, constant, hook, load, place, thunk
 
 __all__ = ["StatementRewriter"]
@@ -186,17 +187,17 @@ class StatementRewriter(ExpressionRewriter):
             self._guard_pattern(case.pattern)
             case.guard = case.guard and self.visit(case.guard)
             case.body = self.block(case.body)
-        names = {name for case in s.cases for n in ast.walk(case.pattern)
-                 if isinstance(n, ast.MatchClass) and (n.patterns or n.kwd_attrs)
-                 for name in ("__match_args__", *n.kwd_attrs)}
-        return ast.Match(hook("matched", self.visit(s.subject), *map(constant, sorted(names))),
-                         s.cases)
+        return ast.Match(hook("matched", self.visit(s.subject),
+                              *map(constant, attributes_asked(s.cases))), s.cases)
 
     def _guard_pattern(self, pattern: ast.pattern) -> None:
         """Read the names of a pattern before the `match`, which reads them by itself."""
         for n in ast.walk(pattern):
-            read = [n.value] if isinstance(n, ast.MatchValue) else (
-                [n.cls] if isinstance(n, ast.MatchClass) else getattr(n, "keys", []))
+            if isinstance(n, ast.MatchClass):
+                name, kind = self.fresh_name("class"), hook("pattern_class", self.visit(n.cls))
+                self.before.append(place(assign(name, kind), n))
+                n.cls = place(load(name), n)
+            read = [n.value] if isinstance(n, ast.MatchValue) else getattr(n, "keys", [])
             self.before += [place(ast.Expr(hook("matched", self.visit(copy.deepcopy(e)))), e)
                             for e in read if not isinstance(e, ast.Constant)]
 

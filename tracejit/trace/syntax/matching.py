@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from tracejit.trace.syntax.syntax import Stmts, assign, constant, hook, load, place, statement_lists
 
-__all__ = ["without_matches"]
+__all__ = ["attributes_asked", "without_matches"]
 _Names = list[tuple[str, ast.expr]]
 """Names that a pattern binds, each with the expression of its value."""
 
@@ -98,3 +98,10 @@ def _parts_of(p: ast.pattern, x: ast.expr) -> tuple[list[ast.expr], _Names]:
     assert isinstance(p, ast.MatchAs)
     asked, bound = ([], []) if p.pattern is None else _parts_of(p.pattern, x)
     return asked, [*bound, *([(p.name, x)] if p.name else [])]
+
+
+def attributes_asked(cases: Sequence[ast.match_case]) -> list[str]:
+    """Return the names of the attributes that patterns of classes read."""
+    return sorted({name for case in cases for n in ast.walk(case.pattern)
+                   if isinstance(n, ast.MatchClass) and (n.patterns or n.kwd_attrs)
+                   for name in ("__match_args__", *n.kwd_attrs)})
