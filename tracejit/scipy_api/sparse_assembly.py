@@ -166,7 +166,8 @@ def _require_end(name: str, A: object, b: Tracer, x0: object, rtol: object, atol
     right: Any = np.reshape(stop_gradient(cast(b, dtype)), (-1,))
     first: Any = (np.zeros_like(right) if x0 is None else right if isinstance(x0, str)
                   else stop_gradient(np.reshape(cast(as_tracer(x0), dtype), (-1,))))
-    size = () if name != "gmres" else (np.minimum(20 if restart is None else restart, len(right)),)
+    steps: Any = 20 if restart is None else restart
+    size = () if name != "gmres" else (np.minimum(steps, len(right)),)
     require(call_function(_ENDS[name], (matrix, right, first, rtol, atol, *size), {}),
             NotCaptured, f"scipy.sparse.linalg.{name} of a system for which it does not end within "
             "its 10 n iterations cannot be captured. Use spsolve")

@@ -17,6 +17,7 @@ from tracejit.trace.lists.known_lengths import is_in_run
 from tracejit.trace.python import from_generators, list_functions, list_items, list_making
 from tracejit.trace.python.builtin_calls import call_natively
 from tracejit.trace.python.kinds_of_values import type_of
+from tracejit.trace.python.numbers_before_objects import as_a_users_class_sees
 from tracejit.trace.python.special_methods import is_plain, special_method
 from tracejit.trace.state.changes import CONTAINERS, note_made, note_new
 from tracejit.trace.state.texts import read_as_text
@@ -96,6 +97,8 @@ def inplace(op: str, a: object, b: Any) -> Any:
     if isinstance(a, (list, tuple)) and (
             has_runs(a) or holds_runs(b) or isinstance(b, TracedOperand)):
         return binary(op, a, b)
+    if _is_number(a) and special_method(b, o.reflected) is not None:
+        return binary(op, a, b)
     if is_plain(a) or hasattr(type(a), o.inplace):
         return call_watched(o.plain_inplace, (a, b), {}, f"{type(a).__name__}.{o.inplace}()")
     return binary(op, a, b)
@@ -104,6 +107,12 @@ def inplace(op: str, a: object, b: Any) -> Any:
 def _is_numpys(x: object) -> bool:
     """Whether something is an array or a scalar of NumPy."""
     return isinstance(x, (np.ndarray, np.generic)) or (isinstance(x, Tracer) and not is_weak(x))
+
+
+def _is_number(x: object) -> bool:
+    """Whether something is a number, which has no operators in place."""
+    return isinstance(x, (SymInt, int, float, complex, np.generic)) or (
+        isinstance(x, Tracer) and not x.is_array)
 
 
 def operate(a: object, b: object, method: str, reflected: str,
@@ -129,7 +138,7 @@ def operate(a: object, b: object, method: str, reflected: str,
             isinstance(a, (Tracer, np.ndarray)) and np.ndim(a) and not _goes_first(b)) and not (
             left is None and _answers(a, method, b)):
         first = issubclass(type(b), type(a))
-        attempts.insert(0 if first else 1, (right, b, a))
+        attempts.insert(0 if first else 1, (right, b, as_a_users_class_sees(a, method, b)))
     for attempt, x, y in attempts:
         if attempt is not None:
             result = attempt(x, y)
