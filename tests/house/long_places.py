@@ -15,6 +15,7 @@ LONG_FILES = {
     "inspection.costs.counting": "a table: what each kind of op costs, in dims",
     "inspection.pictures.diagram": "one walk that makes nodes, edges and boxes of a graph",
     "inspection.pictures.layout": "one algorithm, the layered layout, in its four steps",
+    "ir.bessel_orders": "one algorithm: series, fractions and expansions of one family",
     "ir.lapack": "a table: one routine of LAPACK with its arguments after the other",
     "ir.parser": "one grammar, the printed form, from its tokens on",
     "ir.values": "values and dims know one another: a dim is a polynomial over values",

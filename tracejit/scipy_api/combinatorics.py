@@ -90,13 +90,14 @@ _BINOM, _POCH = in_double("binom", _binom), in_double("poch", _poch)
 _GAMMA = in_double("gamma", lambda x: apply("tgamma", x))
 
 
-def _valid_or(name: str, valid: Any, value: Any, other: float) -> Any:
+def _valid_or(name: str, valid: object, value: object, other: float) -> Any:
     """Return a value where it is valid: SciPy's other one is a float64, also for one float32."""
-    if value.dtype == np.float32 and not np.ndim(value):
+    found: Any = value
+    if found.dtype == np.float32 and not np.ndim(found):
         require(valid, NotCaptured, f"scipy.special.{name} of one float32 outside of its range, "
                 "which is a float64 in SciPy, cannot be captured")
-        return value
-    return np.where(valid, value, other)[()]
+        return found
+    return np.where(valid, found, other)[()]  # type: ignore[call-overload]
 
 
 def comb(N: object, k: object, *, exact: bool = False, repetition: bool = False) -> Any:
