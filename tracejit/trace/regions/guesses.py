@@ -198,7 +198,18 @@ def content_of(guess: Any, values: Iterator[Value], is_first: Callable[[], Any])
         flag = Flag(next(iter(begins)), is_first) if len(begins) == len(ends) == 1 else None
         return merged(content, united(g.starts, g.ends), flag)
 
-    return close(map_content(leaf, guess))
+    made = map_content(leaf, guess)
+    _note_guess(guess, made)
+    return close(made)
+
+
+def _note_guess(guess: object, content: object) -> None:
+    """Note that the choices in a content have the things of those in a guess, in order."""
+    if isinstance(content, Choice):
+        content.guess = guess
+    if (parts := children(guess)) is not None:
+        for g, x in zip(parts, children(content, guess) or (), strict=False):
+            _note_guess(g, x)
 
 
 def is_of_several_kinds(g: object) -> bool:
