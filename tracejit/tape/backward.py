@@ -75,8 +75,8 @@ def go_back(records: Sequence[Record], kept: list[Sequence[object]], cts: dict[i
                 elif uid in own:
                     before += ct
                 else:
-                    cts[uid] = before + ct
-                    if type(before) is np.ndarray:
+                    cts[uid] = total = before + ct  # of arrays without axes, a number
+                    if type(total) is np.ndarray:
                         own.add(uid)
 
 
