@@ -262,9 +262,12 @@ def bessel_y(v: float, x: float) -> float:
     """Return the Bessel function of the second kind."""
     if v != v or not x >= 0.0:
         return math.nan
-    if x == 0.0 or math.isinf(x):
-        return -math.inf if x == 0.0 else 0.0
     order = abs(v)
+    if x == 0.0:
+        turns = math.ceil(order - 0.5) if v < 0.0 else 0.0
+        return -math.inf if turns == 2.0 * math.floor(0.5 * turns) else math.inf
+    if math.isinf(x):
+        return 0.0
     j, y = bessel_jy(order, x)
     if v >= 0.0:
         return y
@@ -280,8 +283,7 @@ def bessel_ie(v: float, x: float) -> float:
         return math.nan
     order = abs(v)
     if x == 0.0:
-        return 1.0 if v == 0.0 else 0.0 if v > 0.0 or whole else math.copysign(
-            math.inf, 1.0 / tgamma(1.0 + v))
+        return 1.0 if v == 0.0 else 0.0 if v > 0.0 or whole else math.nan
     if math.isinf(x):
         return 0.0
     i, k = bessel_ik(order, abs(x))

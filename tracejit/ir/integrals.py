@@ -226,7 +226,7 @@ def spence(z: float) -> float:
     if z == 0.0:
         return math.pi * math.pi / 6.0
     if math.isinf(z):
-        return -math.inf
+        return math.nan  # as SciPy has it
     if 0.5 <= z <= 2.0:
         return dilogarithm_near(-math.log(z))
     x = min(z, 1.0 / z)

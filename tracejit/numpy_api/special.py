@@ -64,14 +64,23 @@ def _loggamma(x: np.ndarray) -> Any:
     return np.where(x < 0.0, np.nan, apply("lgamma", x))
 
 
+EULER = 0.5772156649015329
+
+
+def sign_by(x: np.ndarray) -> Any:
+    """Return the sign of gamma(x) of an x below 0, as the parity of its floor has it."""
+    return 1.0 - 2.0 * np.remainder(np.floor(x), 2.0)
+
+
 def rgamma(x: np.ndarray) -> Any:
     poles = (x <= 0.0) & (x == np.floor(x)) & (x > -170.0)
     turned = np.where(poles, 1.0 - x, 1.0)
-    slope = apply("tgamma", turned) * (1.0 - 2.0 * np.remainder(turned - 1.0, 2.0))
-    at_poles = (x - np.floor(x)) * slope  # floor has no derivative
-    far = (x <= -170.0) & (x == np.floor(x))
-    return np.where(poles, at_poles, np.where(far, 0.0, 1.0 / apply(
-        "tgamma", np.where(poles | far, 1.0, x))))
+    at_poles = (x - np.floor(x)) * apply("tgamma", turned) * sign_by(x)  # floor has no derivative
+    far = (x <= -170.0) & (x == np.floor(x)) | (x > 171.624376956302)  # where gamma overflows
+    near = np.abs(x) < 1e-150
+    found = np.where(poles, at_poles, np.where(far, 0.0, 1.0 / apply(
+        "tgamma", np.where(poles | far | near, 1.0, x))))
+    return np.where(near, x + EULER * x * x, found)
 
 
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156,
@@ -107,9 +116,45 @@ def betaln(a: np.ndarray, b: np.ndarray) -> Any:
 def _beta(a: np.ndarray, b: np.ndarray) -> Any:
     small = (np.abs(a) < 20.0) & (np.abs(b) < 20.0)
     x, y = (np.where(small, v, 1.0) for v in (a, b))
-    product = apply("tgamma", x) / apply("tgamma", x + y) * apply("tgamma", y)
+    total = x + y
+    pole = (total <= 0.0) & (total == np.floor(total))
+    ratio = np.where(pole, apply("tgamma", x) * rgamma(np.where(pole, total, 1.0)),
+                     apply("tgamma", x) / apply("tgamma", np.where(pole, 1.0, total)))
     safe_a, safe_b = (np.where(small, 1.0, v) for v in (a, b))
-    return np.where(small, product, np.exp(betaln(safe_a, safe_b)))
+    sign: Any = 1.0
+    for v in (safe_a, safe_b, safe_a + safe_b):
+        sign = sign * np.where(v < 0.0, sign_by(v), 1.0)
+    return np.where(small, ratio * apply("tgamma", y), sign * np.exp(betaln(safe_a, safe_b)))
+
+
+def _of_poles(a: np.ndarray, b: np.ndarray) -> tuple[Any, Any, Any, Any]:
+    """Return where the beta function is infinite, two arguments to take elsewhere, and a sign.
+
+    At a whole number up to 0 it is finite if the other is whole and small: it is reflected there.
+    """
+    poles = [(v <= 0.0) & (v == np.floor(v)) for v in (a, b)]
+    turned = poles[1] & np.logical_not(poles[0])
+    pole, other = np.where(turned, b, a), np.where(turned, a, b)
+    either, rest = poles[0] | poles[1], 1.0 - pole - other
+    known = either & (other == np.floor(other)) & (rest > 0.0)
+    finite = known & (other > 0.0)
+    pair = [np.where(finite, v, np.where(either, 1.0, w)) for v, w in ((rest, a), (other, b))]
+    return either & np.logical_not(finite), *pair, np.where(known, sign_by(other), 1.0)
+
+
+def _is_far(a: np.ndarray, b: np.ndarray) -> Any:
+    """Return whether one argument is infinite, and the other one above 0."""
+    return ((a == np.inf) & (b > 0.0) & (b < np.inf)) | ((b == np.inf) & (a > 0.0) & (a < np.inf))
+
+
+def _beta_of_all(a: np.ndarray, b: np.ndarray) -> Any:
+    infinite, x, y, sign = _of_poles(a, b)
+    return sign * np.where(infinite, np.inf, np.where(_is_far(a, b), 0.0, _beta(x, y)))
+
+
+def _betaln_of_all(a: np.ndarray, b: np.ndarray) -> Any:
+    infinite, x, y, _ = _of_poles(a, b)
+    return np.where(infinite, np.inf, np.where(_is_far(a, b), -np.inf, betaln(x, y)))
 
 
 def polygamma(n: object, x: object) -> Any:
@@ -222,12 +267,12 @@ def _huber(delta: np.ndarray, r: np.ndarray) -> Any:
 
 
 def _pseudo_huber(delta: np.ndarray, r: np.ndarray) -> Any:
-    is_zero = (delta == 0.0) | (r == 0.0)
+    is_zero, far = (delta == 0.0) | (r == 0.0), np.isinf(r) & (delta > 0.0) & (delta < np.inf)
     d = np.where(is_zero, 1.0, delta)
-    u = r / d
+    u = np.where(far, 0.0, r) / d
     square = u * u
     loss = d * d * (square / (np.sqrt(1.0 + square) + 1.0))
-    return np.where(delta < 0.0, np.inf, np.where(delta == 0.0, 0.0, loss))
+    return np.where((delta < 0.0) | far, np.inf, np.where(delta == 0.0, 0.0, loss))
 
 
 def exprel(x: np.ndarray) -> Any:
@@ -241,17 +286,25 @@ def exprel(x: np.ndarray) -> Any:
 
 
 def boxcox(x: np.ndarray, power: np.ndarray) -> Any:
-    log = np.log(np.where(x > 0.0, x, 1.0))
+    return _boxcox_of_log(np.log(np.where((x > 0.0) & (x < np.inf), x, 1.0)), x, power)
+
+
+def _boxcox_of_log(log: np.ndarray, x: np.ndarray, power: np.ndarray) -> Any:
+    """Return the transform of an x of which the logarithm is given, but at 0 and infinity."""
     result = log * exprel(power * log)
+    away = -1.0 / np.where(power < 0.0, power, -1.0)
+    far = np.where(power < 0.0, away, np.where(power < np.inf, np.inf, np.nan))
+    result = np.where(x == np.inf, far, result)
     at_zero = np.where(power > 0.0, -1.0 / np.where(power == 0.0, 1.0, power), -np.inf)
-    return np.where(x > 0.0, result, np.where(x == 0.0, at_zero, np.nan))
+    result = np.where(x > 0.0, result, np.where(x == 0.0, at_zero, np.nan))
+    return np.where(np.abs(power) < np.inf, result, np.where(
+        (power == -np.inf) & (x > 1.0), 0.0, np.where((power == np.inf) & (x < 1.0) & (
+            x >= 0.0), -0.0, np.nan)))
 
 
 def _boxcox1p(x: np.ndarray, power: np.ndarray) -> Any:
-    log = np.log1p(np.where(x > -1.0, x, 0.0))
-    result = log * exprel(power * log)
-    at_zero = np.where(power > 0.0, -1.0 / np.where(power == 0.0, 1.0, power), -np.inf)
-    return np.where(x > -1.0, result, np.where(x == -1.0, at_zero, np.nan))
+    log = np.log1p(np.where((x > -1.0) & (x < np.inf), x, 0.0))
+    return _boxcox_of_log(log, x + 1.0, power)
 
 
 def log1prel(t: np.ndarray) -> Any:
@@ -265,12 +318,24 @@ def log1prel(t: np.ndarray) -> Any:
     return np.where(small, series, np.log1p(large) / large)
 
 
+def _power_log(x: np.ndarray, power: np.ndarray) -> Any:
+    known = np.where(np.isinf(x), 0.0, x)
+    return known * log1prel(power * known)
+
+
+def _at_ends(x: np.ndarray, power: np.ndarray, inside: np.ndarray, low: float) -> Any:
+    """Return an inverse with its values at infinite numbers: NaN where the transform has none."""
+    reached = (power * np.sign(x) >= 0.0) & (np.abs(power) < np.inf)
+    end = np.where(reached, np.where(x > 0.0, np.inf, low), np.nan)
+    return np.where(np.isinf(x), end, inside)
+
+
 def _inv_boxcox(x: np.ndarray, power: np.ndarray) -> Any:
-    return np.exp(x * log1prel(power * x))
+    return _at_ends(x, power, np.exp(_power_log(x, power)), 0.0)
 
 
 def _inv_boxcox1p(x: np.ndarray, power: np.ndarray) -> Any:
-    return np.expm1(x * log1prel(power * x))
+    return _at_ends(x, power, np.expm1(_power_log(x, power)), -1.0)
 
 
 # --- polynomials --------------------------------------------------------------------------------
@@ -304,7 +369,8 @@ _POLYNOMIALS: dict[str, Any] = {
 
 _DOUBLE: dict[str, Callable[..., object]] = {
     "gammaln": gammaln, "gamma": _gamma, "psi": _psi, "loggamma": _loggamma, "rgamma": rgamma,
-    "betaln": betaln, "beta": _beta, "ndtri": ndtri, "erfinv": _erfinv, "erfcinv": _erfcinv,
+    "betaln": _betaln_of_all, "beta": _beta_of_all, "ndtri": ndtri, "erfinv": _erfinv,
+    "erfcinv": _erfcinv,
     "log_ndtr": log_ndtr, "rel_entr": rel_entr, "kl_div": _kl_div, "huber": _huber,
     "pseudo_huber": _pseudo_huber, "exprel": exprel, "boxcox": boxcox, "boxcox1p": _boxcox1p,
     "inv_boxcox": _inv_boxcox, "inv_boxcox1p": _inv_boxcox1p,

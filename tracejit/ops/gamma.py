@@ -51,7 +51,7 @@ def digamma(given: object) -> Any:
     result = np.log(z) - 0.5 / z - _series(1.0 / (z * z), terms)
     for k in reversed(range(SHIFT)):
         result = result - 1.0 / (y + k)
-    result = result - np.where(below, np.pi / np.tan(angle), 0.0)
+    result = result - np.where(below, np.pi * np.cos(angle) / np.sin(angle), 0.0)
     result = np.where(x == 0.0, -np.copysign(np.inf, x), result)
     return cast(np.where(poles, np.nan, result), own)
 

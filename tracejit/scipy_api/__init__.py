@@ -19,6 +19,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     interpolation1d,
     interpolators,
     line_filters,
+    moments,
     odes,
     piecewise,
     probability,

@@ -19,7 +19,8 @@ __all__: list[str] = []
 
 
 def _iv(v: np.ndarray, x: np.ndarray) -> Any:
-    return np.exp(np.abs(x)) * apply("ive", v, x)
+    pole = (x == 0.0) & (v < 0.0) & (v != np.floor(v))
+    return np.where(pole, np.inf, np.exp(np.abs(x)) * apply("ive", v, x))
 
 
 def _kv(v: np.ndarray, x: np.ndarray) -> Any:

@@ -74,7 +74,7 @@ def _poch(z: np.ndarray, m: np.ndarray) -> Any:
     a, b = np.where(near, z, 1.0), np.where(near, m, 0.0)
     above = a + b
     pole = (above <= 0.0) & (above == np.floor(above))
-    both = pole & (a == np.floor(a))
+    both = pole & (a <= 0.0) & (a == np.floor(a))
     product = apply("tgamma", np.where(pole, 1.0, above)) * rgamma(a)
     turned = np.where(both, 1.0 - a, 1.0)
     ratio = apply("tgamma", turned) * rgamma(np.where(both, 1.0 - above, 1.0))

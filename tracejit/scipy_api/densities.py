@@ -15,10 +15,12 @@ from tracejit.scipy_api.formulas import (
     Distribution,
     expit,
     log_expit,
+    log_of_rest,
     ndtr,
     of_log_sf,
     one,
     positive,
+    size,
     symmetric,
     zero,
 )
@@ -56,25 +58,26 @@ def _f_logpdf(y: np.ndarray, n: np.ndarray, m: np.ndarray) -> Any:
 CONTINUOUS: dict[str, Distribution] = {
     "norm": Distribution(symmetric(lambda y: -0.5 * y * y - HALF_LOG_2_PI, ndtr, log_ndtr,
                                     ndtri)),
-    "logistic": Distribution(symmetric(lambda y: -np.abs(y) - 2.0 * np.log1p(np.exp(-np.abs(y))),
+    "logistic": Distribution(symmetric(lambda y: -size(y) - 2.0 * np.log1p(np.exp(-size(y))),
                                         expit, log_expit, lambda q: np.log(q) - np.log1p(-q))),
     "laplace": Distribution(symmetric(
         lambda y: -LOG_2 - np.abs(y), lambda y: np.where(
-            y > 0.0, 1.0 - 0.5 * np.exp(-np.abs(y)), 0.5 * np.exp(-np.abs(y))), _laplace_logcdf,
+            y > 0.0, 1.0 - 0.5 * np.exp(-size(y)), 0.5 * np.exp(-size(y))), _laplace_logcdf,
         lambda q: np.where(q > 0.5, -np.log(2.0 * (1.0 - q)), np.log(2.0 * q)))),
     "cauchy": Distribution(symmetric(
         lambda y: -LOG_PI - np.log1p(y * y), lambda y: np.arctan2(1.0, -y) / np.pi,
         lambda y: np.log(np.arctan2(1.0, -y) / np.pi),
-        lambda q: np.where(q == 0.5, 0.0, -1.0 / np.tan(np.pi * q)))),
+        lambda q: np.where(np.abs(q - 0.5) < 0.25, np.tan(np.pi * (q - 0.5)),
+                           -1.0 / np.tan(np.pi * q)))),
     "gumbel_r": Distribution({
         "logpdf": lambda y: -y - np.exp(-y), "logcdf": lambda y: -np.exp(-y),
         "cdf": lambda y: np.exp(-np.exp(-y)), "sf": lambda y: -np.expm1(-np.exp(-y)),
-        "logsf": lambda y: np.log(-np.expm1(-np.exp(-y))), "ppf": lambda q: -np.log(-np.log(q)),
+        "logsf": lambda y: log_of_rest(-np.exp(-y)), "ppf": lambda q: -np.log(-np.log(q)),
         "isf": lambda q: -np.log(-np.log1p(-q))}),
     "gumbel_l": Distribution({
         "logpdf": lambda y: y - np.exp(y), "logsf": lambda y: -np.exp(y),
         "sf": lambda y: np.exp(-np.exp(y)), "cdf": lambda y: -np.expm1(-np.exp(y)),
-        "logcdf": lambda y: np.log(-np.expm1(-np.exp(y))), "ppf": lambda q: np.log(-np.log1p(-q)),
+        "logcdf": lambda y: log_of_rest(-np.exp(y)), "ppf": lambda q: np.log(-np.log1p(-q)),
         "isf": lambda q: np.log(-np.log(q))}),
     "t": Distribution({"logpdf": _t_logpdf}, ("df",), positive),
     "vonmises": Distribution({"logpdf": lambda y, kappa: -2.0 * kappa * np.sin(0.5 * y) ** 2

@@ -20,7 +20,7 @@ from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import DISTRIBUTIONS
 from tracejit.trace.values.equations import cast
 
-__all__ = ["double"]
+__all__ = ["Parameters", "bound", "double", "valid_of"]
 
 
 class Parameters(NamedTuple):
@@ -31,7 +31,7 @@ class Parameters(NamedTuple):
     scale: Any
 
 
-def _bound(name: str, d: Distribution, args: tuple[object, ...],
+def bound(name: str, d: Distribution, args: tuple[object, ...],
            kwargs: dict[str, object]) -> Parameters:
     """Return the shapes, the location and the scale of a call, in double precision."""
     names = (*d.shapes, "loc", *(() if d.discrete else ("scale",)))
@@ -62,6 +62,11 @@ def double(x: object) -> Any:
     return cast(x, np.float64)
 
 
+def valid_of(d: Distribution, args: Parameters) -> Any:
+    """Return whether a distribution's parameters are right."""
+    return np.logical_and(d.valid(*args.shapes), args.scale > 0.0)
+
+
 def _density(d: Distribution, x: object, args: Parameters) -> Any:
     """Return the logarithm of a density, minus infinity outside, NaN for wrong parameters."""
     shapes, loc, scale = args
@@ -71,7 +76,7 @@ def _density(d: Distribution, x: object, args: Parameters) -> Any:
     inside = (y > low) & (y < high) if d.nothing_at_ends else (y >= low) & (y <= high)
     if d.discrete:
         inside = inside & (y == np.floor(y))
-    valid = np.logical_and(d.valid(*shapes), scale > 0.0)
+    valid = valid_of(d, args)
     safe = [np.where(valid, s, 1.0) for s in shapes]
     formula = d.formulas["logpmf" if d.discrete else "logpdf"]
     within = formula(np.where(inside & np.logical_not(np.isinf(y)), y, d.inner), *safe)
@@ -91,7 +96,7 @@ def _distribution(d: Distribution, what: str, x: object, args: Parameters) -> An
     y = np.floor(given - loc) if d.discrete else (given - loc) / scale
     low, high = d.low(*shapes), d.high(*shapes)
     inside = ((y >= low) if d.discrete else (y > low)) & (y < high)
-    valid = np.logical_and(d.valid(*shapes), scale > 0.0)
+    valid = valid_of(d, args)
     safe = [np.where(valid, s, 1.0) for s in shapes]
     within = d.formulas[what](np.where(inside, y, d.inner), *safe)
     before, behind = _AT_ENDS[what]
@@ -113,7 +118,7 @@ def _quantile(d: Distribution, what: str, q: object, args: Parameters) -> Any:
     shapes, loc, scale = args
     p = double(q)
     inside = (p > 0.0) & (p < 1.0)
-    valid = np.logical_and(np.logical_and(d.valid(*shapes), scale > 0.0), loc == loc)
+    valid = np.logical_and(valid_of(d, args), loc == loc)
     safe = [np.where(valid, s, 1.0) for s in shapes]
     within = d.formulas[what](np.where(inside, p, 0.5), *safe) * scale + loc
     low = d.low(*shapes) - (1.0 if d.discrete else 0.0)
@@ -125,14 +130,16 @@ def _quantile(d: Distribution, what: str, q: object, args: Parameters) -> Any:
 
 def _method(name: str, d: Distribution, what: str) -> Callable[..., Any]:
     def capture(x: object, *args: object, **kwargs: object) -> Any:
-        bound = _bound(name, d, args, kwargs)
+        given = bound(name, d, args, kwargs)
         if what in ("logpdf", "logpmf"):
-            return _density(d, x, bound)
+            return _density(d, x, given)
         if what in ("pdf", "pmf"):
-            return np.exp(_density(d, x, bound))
+            log = _density(d, x, given)
+            none = log == -np.inf  # where the density does not change with the parameters
+            return np.where(none, 0.0, np.exp(np.where(none, 0.0, log)))[()]
         if what in ("ppf", "isf"):
-            return _quantile(d, what, x, bound)
-        return _distribution(d, what, x, bound)
+            return _quantile(d, what, x, given)
+        return _distribution(d, what, x, given)
 
     return capture
 

@@ -31,8 +31,10 @@ def _means(g: np.ndarray, c: np.ndarray | float) -> tuple[Any, Any]:
 
 def _ellipkm1(p: np.ndarray) -> Any:
     inside = (p > 0.0) & (p < np.inf)
-    mean, _ = _means(np.sqrt(np.where(inside, p, 1.0)), 0.0)
-    return np.where(inside, 0.5 * math.pi / mean, np.where(
+    near = inside & (p < 1e-16)  # where the first term of the series is all: DLMF 19.12.1
+    mean, _ = _means(np.sqrt(np.where(inside & np.logical_not(near), p, 1.0)), 0.0)
+    log = 2.0 * math.log(2.0) - 0.5 * np.log(np.where(near, p, 1.0))
+    return np.where(inside, np.where(near, log, 0.5 * math.pi / mean), np.where(
         p == 0.0, np.inf, np.where(p == np.inf, 0.0, np.nan)))
 
 
@@ -48,7 +50,8 @@ def _agm(a: np.ndarray, b: np.ndarray) -> Any:
     x, y = np.where(valid, np.abs(a), 1.0), np.where(valid, np.abs(b), 1.0)
     for _ in range(_STEPS + 3):
         x, y = 0.5 * (x + y), np.sqrt(x * y)
-    edge = np.where((a == 0.0) | (b == 0.0), 0.0, np.nan)
+    finite = (np.abs(a) < np.inf) & (np.abs(b) < np.inf)
+    edge = np.where(finite & ((a == 0.0) | (b == 0.0)), 0.0, np.nan)
     return np.where(valid, np.where(a < 0.0, -x, x), edge)
 
 
@@ -100,7 +103,7 @@ def _incomplete(first: bool) -> Callable[..., Any]:
         c = np.cos(rest)
         below = c * c + (1.0 - m) * s * s
         one: Any = cast(1.0, np.float64)
-        valid = below >= 0.0
+        valid = (below >= 0.0) & (m <= 1.0)
         root = np.where(valid, below, 1.0)
         value = s * _rf(c * c, root, one)
         whole: Any = _ellipkm1(1.0 - m) if first else _ellipe(m)
@@ -108,7 +111,9 @@ def _incomplete(first: bool) -> Callable[..., Any]:
             value = value - m * s * s * s / 3.0 * _rd(c * c, root, one)
         many = turns != 0.0
         full = np.where(many, 2.0 * turns * np.where(many, whole, 0.0), 0.0)
-        return np.where(valid, value + full, np.nan)
+        found = np.where(valid, value + full, np.nan)
+        beyond = (m == 1.0) & (np.abs(angle) >= 0.5 * math.pi)
+        return np.where(beyond, np.inf, found) if first else found
 
     return capture
 

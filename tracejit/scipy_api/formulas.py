@@ -12,7 +12,8 @@ import numpy as np
 from tracejit.trace.values.equations import apply
 
 __all__ = ["HALF_LOG_2_PI", "LOG_2", "LOG_PI", "ROOT_HALF", "Distribution", "Formula", "expit",
-           "log_expit", "ndtr", "of_log_sf", "one", "positive", "symmetric", "zero"]
+           "log_expit", "log_of_rest", "ndtr", "of_log_sf", "one", "positive", "size", "symmetric",
+           "zero"]
 
 Formula = Callable[..., Any]
 
@@ -67,9 +68,24 @@ def log_expit(y: np.ndarray) -> Any:
     return -np.logaddexp(0.0, -y)
 
 
+def size(y: np.ndarray) -> Any:
+    """Return |y|, whose derivative at 0 is that from below, for formulas by cases on y > 0.
+
+    The derivative of `np.abs` at 0 is 0, which belongs to neither of the cases.
+    """
+    return np.where(y > 0.0, y, -y)
+
+
 def expit(y: np.ndarray) -> Any:
-    e = np.exp(-np.abs(y))
-    return np.where(y >= 0.0, 1.0 / (1.0 + e), e / (1.0 + e))
+    e = np.exp(-size(y))
+    return np.where(y > 0.0, 1.0 / (1.0 + e), e / (1.0 + e))
+
+
+def log_of_rest(log: np.ndarray) -> Any:
+    """Return log(1 - exp(log)) of a negative number."""
+    far = log < -LOG_2
+    return np.where(far, np.log1p(-np.exp(np.where(far, log, -1.0))),
+                    np.log(-np.expm1(np.where(far, -1.0, log))))
 
 
 def of_log_sf(log_sf: Formula, log_pdf: Formula, quantile: Formula) -> dict[str, Formula]:
@@ -79,7 +95,7 @@ def of_log_sf(log_sf: Formula, log_pdf: Formula, quantile: Formula) -> dict[str,
     """
     return {"logpdf": log_pdf, "logsf": log_sf, "sf": lambda y, *s: np.exp(log_sf(y, *s)),
             "cdf": lambda y, *s: -np.expm1(log_sf(y, *s)),
-            "logcdf": lambda y, *s: np.log(-np.expm1(log_sf(y, *s))),
+            "logcdf": lambda y, *s: log_of_rest(log_sf(y, *s)),
             "ppf": lambda q, *s: quantile(-np.log1p(-q), *s),
             "isf": lambda q, *s: quantile(-np.log(q), *s)}
 

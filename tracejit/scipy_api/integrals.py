@@ -109,8 +109,16 @@ def _riemann(s: np.ndarray) -> Any:
     sine = np.where(even, (t - np.floor(t)) * 0.5 * math.pi * np.cos(angle), np.sin(angle))
     reflected = 2.0 * np.exp(-turned * math.log(2.0 * math.pi)) * sine * apply(
         "tgamma", turned) * far
-    value = np.where(right, direct, np.where(s == 0.0, -0.5, reflected))
+    series = -0.5 - (0.5 * math.log(2.0 * math.pi) + 1.0031782279542925 * s) * s
+    value = np.where(right, direct, np.where(s == 0.0, series, reflected))
     return np.where(s == 1.0, np.inf, value)
+
+
+def _zetac(s: np.ndarray) -> Any:
+    above = s > 1.0
+    two: Any = cast(2.0, np.float64)
+    beyond = _euler_maclaurin(np.where(above, s, 2.0), two)
+    return np.where(above, beyond, _riemann(np.where(above, 0.5, s)) - 1.0)
 
 
 def zeta(x: object, q: object = None) -> Any:
@@ -144,6 +152,7 @@ def _cosdg(x: np.ndarray) -> Any:
 
 def _powm1(x: np.ndarray, y: np.ndarray) -> Any:
     near = x > 0.0
+    x = np.where((x < 0.0) & np.isinf(y), np.nan, x)
     return np.where(near, np.expm1(y * np.log(np.where(near, x, 1.0))), np.power(
         np.where(near, 0.0, x), np.where(near, 1.0, y)) - 1.0)
 
@@ -175,13 +184,13 @@ def diric(x: object, n: int) -> Any:
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "exp1": _exp1, "expn": lambda n, x: apply("exponential_integral", n, x),
+    "exp1": _exp1, "expn": lambda n, x: apply("exponential_integral", np.trunc(n), x),
     "owens_t": lambda h, a: apply("owens_t", h, a), "sindg": _sindg, "cosdg": _cosdg,
     "tandg": lambda x: _sindg(x) / np.abs(_cosdg(x)) * np.where(_cosdg(x) < 0.0, -1.0, 1.0),
     "cotdg": lambda x: _cosdg(x) / np.abs(_sindg(x)) * np.where(_sindg(x) < 0.0, -1.0, 1.0),
     "powm1": _powm1, "cosm1": _cosm1,
     "radian": lambda d, m, s: (d + m / 60.0 + s / 3600.0) * _DEGREE,
-    "zetac": lambda x: _riemann(x) - 1.0,
+    "zetac": _zetac,
 }
 scipy_captures("scipy.special", {
     **{name: in_double(name, function) for name, function in _FUNCTIONS.items()},

@@ -16,12 +16,14 @@ from tracejit.scipy_api.formulas import (
     ROOT_HALF,
     Distribution,
     expit,
+    log_of_rest,
     ndtr,
     one,
     positive,
+    size,
     zero,
 )
-from tracejit.scipy_api.probability import gamma_tails, gammaincinv
+from tracejit.scipy_api.probability import gamma_tails, gammaincinv, root_of_gamma
 from tracejit.scipy_api.tails import of_tails, turned
 from tracejit.trace.values.equations import apply
 
@@ -43,12 +45,18 @@ def _signed(p: np.ndarray, q: np.ndarray, size: np.ndarray) -> Any:
 
 
 def _smaller(p: np.ndarray, q: np.ndarray) -> Any:
-    return np.where(p < q, p, q)
+    return np.where(p <= q, p, q)  # where they are equal, `_signed` has minus the size, too
 
 
 def _extreme(y: np.ndarray, c: np.ndarray) -> Any:
     """Return log(1 - c y) / c, which is -y where c is 0."""
     return -y * log1prel(-c * y)
+
+
+def _genextreme_logpdf(y: np.ndarray, c: np.ndarray) -> Any:
+    end = c * y == 1.0  # where SciPy has 0 for an infinite density
+    inside = _extreme(np.where(end, 0.0, y), c)
+    return np.where(end, np.where(c == 1.0, 0.0, -np.inf), -np.exp(inside) + (1.0 - c) * inside)
 
 
 def _genextreme_ends(c: np.ndarray, sign: float) -> Any:
@@ -125,32 +133,35 @@ def _norminvgauss_logpdf(y: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
 
 
 def _gennorm_tail(y: np.ndarray, b: np.ndarray) -> Any:
-    return 0.5 * gamma_tails(1.0 / b, np.power(np.abs(y), b))[1]
+    away = size(y)
+    near = np.power(away, b) < 1e-17  # the first term of the series: DLMF 8.7.1
+    return np.where(near, 0.5 - 0.5 * away * np.exp(-gammaln(1.0 + 1.0 / b)), 0.5 * gamma_tails(
+        1.0 / b, np.power(np.where(near, 1.0, away), b))[1])
 
 
 LINES: dict[str, Distribution] = {
     "gennorm": Distribution({
         "logpdf": lambda y, b: np.log(0.5 * b) - gammaln(1.0 / b) - np.power(np.abs(y), b),
         **of_tails(lambda y, b: _mirrored(y, _gennorm_tail(y, b)), lambda p, q, b: _signed(
-            p, q, np.power(gammaincinv(1.0 / b, 1.0 - 2.0 * _smaller(p, q), 2.0 * _smaller(p, q)),
-                           1.0 / b)))}, ("beta",), positive),
+            p, q, root_of_gamma(1.0 - 2.0 * _smaller(p, q), 2.0 * _smaller(p, q), b)))},
+        ("beta",), positive),
     "dgamma": Distribution({
         "logpdf": lambda y, a: xlogy(a - 1.0, np.abs(y)) - np.abs(y) - LOG_2 - gammaln(a),
-        **of_tails(lambda y, a: _mirrored(y, 0.5 * gamma_tails(a, np.abs(y))[1]),
+        **of_tails(lambda y, a: _mirrored(y, 0.5 * gamma_tails(a, size(y))[1]),
                    lambda p, q, a: _signed(p, q, gammaincinv(
                        a, 1.0 - 2.0 * _smaller(p, q), 2.0 * _smaller(p, q))))}, ("a",), positive),
     "dweibull": Distribution({
         "logpdf": lambda y, c: np.log(0.5 * c) + xlogy(c - 1.0, np.abs(y)) - np.power(
             np.abs(y), c),
-        **of_tails(lambda y, c: _mirrored(y, 0.5 * np.exp(-np.power(np.abs(y), c))),
+        **of_tails(lambda y, c: _mirrored(y, 0.5 * np.exp(-np.power(size(y), c))),
                    lambda p, q, c: _signed(p, q, np.power(
                        -np.log(2.0 * _smaller(p, q)), 1.0 / c)))}, ("c",), positive),
     "genextreme": Distribution({
-        "logpdf": lambda y, c: -np.exp(_extreme(y, c)) + (1.0 - c) * _extreme(y, c),
+        "logpdf": _genextreme_logpdf,
         "logcdf": lambda y, c: -np.exp(_extreme(y, c)),
         "cdf": lambda y, c: np.exp(-np.exp(_extreme(y, c))),
         "sf": lambda y, c: -np.expm1(-np.exp(_extreme(y, c))),
-        "logsf": lambda y, c: np.log(-np.expm1(-np.exp(_extreme(y, c)))),
+        "logsf": lambda y, c: log_of_rest(-np.exp(_extreme(y, c))),
         "ppf": lambda q, c: -np.log(-np.log(q)) * exprel(c * np.log(-np.log(q))),
         "isf": lambda q, c: -np.log(-np.log1p(-q)) * exprel(c * np.log(-np.log1p(-q)))},
         ("c",), np.isfinite, lambda c: _genextreme_ends(c, -1.0),
@@ -159,7 +170,7 @@ LINES: dict[str, Distribution] = {
         "logpdf": lambda y, c: np.log(c) + xlogy(c - 1.0, -y) - np.power(-y, c),
         "logcdf": lambda y, c: -np.power(-y, c), "cdf": lambda y, c: np.exp(-np.power(-y, c)),
         "sf": lambda y, c: -np.expm1(-np.power(-y, c)),
-        "logsf": lambda y, c: np.log(-np.expm1(-np.power(-y, c))),
+        "logsf": lambda y, c: log_of_rest(-np.power(-y, c)),
         "ppf": lambda q, c: -np.power(-np.log(q), 1.0 / c),
         "isf": lambda q, c: -np.power(-np.log1p(-q), 1.0 / c)}, ("c",), positive, high=zero,
         inner=-0.5),
@@ -182,7 +193,7 @@ LINES: dict[str, Distribution] = {
             "erfc", ROOT_HALF * np.exp(-0.5 * y)))),
             lambda p, q: -2.0 * np.log(-ndtri(0.5 * p)))}, inner=0.0),
     "hypsecant": Distribution({
-        "logpdf": lambda y: LOG_2 - LOG_PI - np.abs(y) - np.log1p(np.exp(-2.0 * np.abs(y))),
+        "logpdf": lambda y: LOG_2 - LOG_PI - size(y) - np.log1p(np.exp(-2.0 * size(y))),
         **of_tails(lambda y: (2.0 / np.pi * np.arctan(np.exp(y)),
                               2.0 / np.pi * np.arctan(np.exp(-y))),
                    lambda p, q: np.log(np.tan(0.5 * np.pi * p)))}),
@@ -201,7 +212,7 @@ LINES: dict[str, Distribution] = {
         "logcdf": lambda y, c: -c * np.logaddexp(0.0, -y),
         "cdf": lambda y, c: np.exp(-c * np.logaddexp(0.0, -y)),
         "sf": lambda y, c: -np.expm1(-c * np.logaddexp(0.0, -y)),
-        "logsf": lambda y, c: np.log(-np.expm1(-c * np.logaddexp(0.0, -y))),
+        "logsf": lambda y, c: log_of_rest(-c * np.logaddexp(0.0, -y)),
         "ppf": lambda q, c: -np.log(np.expm1(-np.log(q) / c)),
         "isf": lambda q, c: -np.log(np.expm1(-np.log1p(-q) / c))}, ("c",), positive),
     "loggamma": Distribution({

@@ -16,7 +16,7 @@ from tracejit.scipy_api.formulas import (
     positive,
     zero,
 )
-from tracejit.scipy_api.probability import gamma_tails, gammaincinv
+from tracejit.scipy_api.probability import gamma_tails, root_of_gamma
 from tracejit.scipy_api.tails import of_tails, turned
 from tracejit.trace.values.equations import apply
 
@@ -56,7 +56,7 @@ POWERS: dict[str, Distribution] = {
     "halfgennorm": Distribution({
         "logpdf": lambda y, beta: np.log(beta) - gammaln(1.0 / beta) - np.power(y, beta),
         **of_tails(lambda y, beta: gamma_tails(1.0 / beta, np.power(y, beta)),
-                   lambda p, q, beta: np.power(gammaincinv(1.0 / beta, p, q), 1.0 / beta))},
+                   root_of_gamma)},
         ("beta",), positive, zero),
     "levy_l": Distribution({
         "logpdf": lambda y: -HALF_LOG_2_PI - 1.5 * np.log(-y) + 0.5 / y, **of_tails(
@@ -76,7 +76,7 @@ POWERS: dict[str, Distribution] = {
             _alpha_tails, lambda p, q, a: 1.0 / (a - ndtri(p * ndtr(a))))}, ("a",), positive,
         zero, nothing_at_ends=True),
     "genhalflogistic": Distribution({
-        "logpdf": lambda y, c: LOG_2 + (1.0 / c - 1.0) * np.log1p(-c * y) - 2.0 * np.log1p(
+        "logpdf": lambda y, c: LOG_2 + xlogy(1.0 / c - 1.0, 1.0 - c * y) - 2.0 * np.log1p(
             _half_logistic_power(y, c)), **of_tails(
             lambda y, c: turned((2.0 * _half_logistic_power(y, c) / (
                 1.0 + _half_logistic_power(y, c)), (1.0 - _half_logistic_power(y, c)) / (

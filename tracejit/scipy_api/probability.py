@@ -9,12 +9,13 @@ import numpy as np
 
 from tracejit.errors import NotCaptured
 from tracejit.ir.incomplete import SMALL_X
-from tracejit.numpy_api.special import in_double
+from tracejit.numpy_api.special import gammaln, in_double
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import apply
 from tracejit.trace.values.python_numbers import require_ours
 
-__all__ = ["beta_tails", "betaincinv", "gamma_tails", "gammaincinv", "student_cdf", "student_ppf"]
+__all__ = ["beta_tails", "betaincinv", "gamma_tails", "gammaincinv", "root_of_gamma", "student_cdf",
+           "student_ppf"]
 
 
 LEAST_SHAPE, MOST_SHAPE = 1e-290, 1e90
@@ -68,9 +69,23 @@ def gammaincinv(a: np.ndarray, p: np.ndarray, q: np.ndarray) -> Any:
     inside = (a > 0.0) & (p > 0.0) & (q > 0.0) & (a < np.inf)
     shape = np.where(inside, a, 1.0)
     found = apply("gamma_quantile", shape, *(np.where(inside, v, 0.5) for v in (p, q)))
-    edge = np.where(p == 0.0, 0.0, np.where(q == 0.0, np.inf, np.nan))
-    edge = np.where((a == 0.0) & (p >= 0.0) & (q >= 0.0), 0.0, edge)
+    first = np.where(p == 0.0, p, 0.0)
+    start = np.where(a < 1.0, 0.0, np.where(a == 1.0, first, np.sqrt(first)))  # an infinite slope
+    edge = np.where(p == 0.0, start, np.where(q == 0.0, np.inf, np.nan))
+    between = (a == 0.0) & (p > 0.0) & (q > 0.0)
+    edge = np.where(between, np.nan, edge)
     return np.where(inside, found, np.where(a >= 0.0, edge, np.nan))
+
+
+def root_of_gamma(p: np.ndarray, q: np.ndarray, b: np.ndarray) -> Any:
+    """Return the b-th root of where the incomplete gamma function of shape 1 / b is p, 1 - q.
+
+    Next to 0 it is the first term of the series: DLMF 8.7.1.
+    """
+    a = 1.0 / b
+    found = gammaincinv(a, p, q)
+    near = found < 1e-290
+    return np.where(near, p * np.exp(gammaln(1.0 + a)), np.power(np.where(near, 1.0, found), a))
 
 
 def betaincinv(a: np.ndarray, b: np.ndarray, p: np.ndarray, q: np.ndarray) -> Any:
@@ -120,8 +135,8 @@ def _pdtr(lower: bool) -> Callable[..., Any]:
 def _bdtr(lower: bool) -> Callable[..., Any]:
     def capture(k: np.ndarray, n: np.ndarray, p: np.ndarray) -> Any:
         least = 0.0 if lower else -1.0
-        whole = np.floor(k)
-        valid = (whole >= least) & (whole <= n) & (n >= 0.0) & (p >= 0.0) & (p <= 1.0)
+        whole, n = np.floor(k), np.trunc(n)
+        valid = (whole >= least) & (whole <= n) & (p >= 0.0) & (p <= 1.0)
         inner = valid & (whole < n) & (whole >= 0.0)
         count, trials, share = (np.where(inner, v, w) for v, w in (
             (whole, 0.0), (n, 1.0), (p, 0.5)))
@@ -134,6 +149,7 @@ def _bdtr(lower: bool) -> Callable[..., Any]:
 
 def _nbdtr(lower: bool) -> Callable[..., Any]:
     def capture(k: np.ndarray, n: np.ndarray, p: np.ndarray) -> Any:
+        n = np.trunc(n)
         valid = (k >= 0.0) & (n > 0.0) & (p >= 0.0) & (p <= 1.0)
         share = np.where(valid, p, 0.5)
         tails = beta_tails(np.where(valid, n, 1.0), _counts(k, valid) + 1.0, share, 1.0 - share)
@@ -144,22 +160,24 @@ def _nbdtr(lower: bool) -> Callable[..., Any]:
 
 def _fdtr(lower: bool) -> Callable[..., Any]:
     def capture(d1: np.ndarray, d2: np.ndarray, x: np.ndarray) -> Any:
-        valid = (x >= 0.0) & (x < np.inf)
-        y = np.where(valid, x, 1.0)
+        right = (d1 > 0.0) & (d2 > 0.0)
+        valid = right & (x >= 0.0) & (x < np.inf)
+        y, d1, d2 = (np.where(valid, v, 1.0) for v in (x, d1, d2))
         whole = d1 * y + d2
         tails = beta_tails(0.5 * d1, 0.5 * d2, d1 * y / whole, d2 / whole)
-        edge = np.where(x == np.inf, 1.0 if lower else 0.0, np.nan)
+        edge = np.where(right & (x == np.inf), 1.0 if lower else 0.0, np.nan)
         return np.where(valid, tails[0 if lower else 1], edge)
 
     return capture
 
 
 def _fdtri(d1: np.ndarray, d2: np.ndarray, p: np.ndarray) -> Any:
-    valid = (p > 0.0) & (p < 1.0)
-    share = np.where(valid, p, 0.5)
+    right = (d1 > 0.0) & (d2 > 0.0)
+    valid = right & (p > 0.0) & (p < 1.0)
+    share, d1, d2 = (np.where(valid, v, w) for v, w in ((p, 0.5), (d1, 1.0), (d2, 1.0)))
     x = betaincinv(0.5 * d1, 0.5 * d2, share, 1.0 - share)
     y = betaincinv(0.5 * d2, 0.5 * d1, 1.0 - share, share)
-    edge = np.where(p == 0.0, 0.0, np.where(p == 1.0, np.inf, np.nan))
+    edge = np.where(right & (p == 0.0), 0.0, np.where(right & (p == 1.0), np.inf, np.nan))
     return np.where(valid, d2 * x / (d1 * y), edge)
 
 
@@ -176,13 +194,15 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "nbdtr": _nbdtr(True), "nbdtrc": _nbdtr(False), "fdtr": _fdtr(True), "fdtrc": _fdtr(False),
     "fdtri": _fdtri,
     "chdtr": lambda v, x: gamma_tails(0.5 * v, 0.5 * x)[0],
-    "chdtrc": lambda v, x: np.where(x < 0.0, 1.0, gamma_tails(0.5 * v, 0.5 * x)[1]),
+    "chdtrc": lambda v, x: gamma_tails(0.5 * v, 0.5 * x)[1],
     "chdtri": lambda v, q: 2.0 * gammaincinv(0.5 * v, 1.0 - q, q),
-    "gdtr": lambda a, b, x: gamma_tails(b, a * x)[0],
-    "gdtrc": lambda a, b, x: gamma_tails(b, a * x)[1],
-    "gdtrix": lambda a, b, p: gammaincinv(b, p, 1.0 - p) / a,
+    "gdtr": lambda a, b, x: gamma_tails(b, a * np.where(x < 0.0, np.nan, x))[0],
+    "gdtrc": lambda a, b, x: gamma_tails(b, a * np.where(x < 0.0, np.nan, x))[1],
+    "gdtrix": lambda a, b, p: np.where((a == 0.0) & (b == 0.0), np.nan, gammaincinv(
+        b, p, 1.0 - p) / a),
     "stdtr": lambda df, t: student_cdf(t, df),
-    "stdtrit": lambda df, p: student_ppf(p, 1.0 - p, df),
+    "stdtrit": lambda df, p: np.where(p == 0.0, np.where(df > 0.0, np.inf, np.nan), student_ppf(
+        p, 1.0 - p, df)),
 }
 
 scipy_captures("scipy.special",

@@ -22,6 +22,7 @@ from tracejit.scipy_api.formulas import (
     ROOT_HALF,
     Distribution,
     Formula,
+    log_of_rest,
     ndtr,
     of_log_sf,
     one,
@@ -35,6 +36,15 @@ from tracejit.trace.values.equations import apply
 __all__ = ["RAYS"]
 
 
+def _burr_logpdf(y: np.ndarray, c: np.ndarray, d: np.ndarray | float) -> Any:
+    """Return the logarithm of Burr's density, by powers of y below 1, and of 1 / y above."""
+    near = y < 1.0
+    low, high = np.where(near, y, 0.5), np.where(near, 2.0, y)
+    return np.log(c) + np.log(d) + np.where(
+        near, xlogy(c * d - 1.0, low) - (d + 1.0) * np.log1p(np.power(low, c)),
+        -(c + 1.0) * np.log(high) - (d + 1.0) * np.log1p(np.power(high, -c)))
+
+
 def _of_log_cdf(log_cdf: Formula, log_pdf: Formula, quantile: Formula) -> dict[str, Formula]:
     """Return the formulas of a distribution whose distribution function is simple.
 
@@ -42,7 +52,7 @@ def _of_log_cdf(log_cdf: Formula, log_pdf: Formula, quantile: Formula) -> dict[s
     """
     return {"logpdf": log_pdf, "logcdf": log_cdf, "cdf": lambda y, *s: np.exp(log_cdf(y, *s)),
             "sf": lambda y, *s: -np.expm1(log_cdf(y, *s)),
-            "logsf": lambda y, *s: np.log(-np.expm1(log_cdf(y, *s))),
+            "logsf": lambda y, *s: log_of_rest(log_cdf(y, *s)),
             "ppf": lambda q, *s: quantile(np.log(q), *s),
             "isf": lambda q, *s: quantile(np.log1p(-q), *s)}
 
@@ -138,15 +148,12 @@ RAYS: dict[str, Distribution] = {
         lambda e, c, d: np.power(np.expm1(e / d), 1.0 / c)), ("c", "d"), positive, zero),
     "burr": Distribution(_of_log_cdf(
         lambda y, c, d: -d * np.log1p(np.power(y, -c)),
-        lambda y, c, d: np.log(c) + np.log(d) - (c + 1.0) * np.log(y) - (d + 1.0) * np.log1p(
-            np.power(y, -c)),
-        lambda e, c, d: np.power(np.expm1(-e / d), -1.0 / c)), ("c", "d"), positive, zero,
-        nothing_at_ends=True),
+        _burr_logpdf,
+        lambda e, c, d: np.power(np.expm1(-e / d), -1.0 / c)), ("c", "d"), positive, zero),
     "fisk": Distribution(_of_log_cdf(
         lambda y, c: -np.log1p(np.power(y, -c)),
-        lambda y, c: np.log(c) - (c + 1.0) * np.log(y) - 2.0 * np.log1p(np.power(y, -c)),
-        lambda e, c: np.power(np.expm1(-e), -1.0 / c)), ("c",), positive, zero,
-        nothing_at_ends=True),
+        lambda y, c: _burr_logpdf(y, c, 1.0),
+        lambda e, c: np.power(np.expm1(-e), -1.0 / c)), ("c",), positive, zero),
     "invweibull": Distribution(_of_log_cdf(
         lambda y, c: -np.power(y, -c),
         lambda y, c: np.log(c) - (c + 1.0) * np.log(y) - np.power(y, -c),
@@ -158,7 +165,7 @@ RAYS: dict[str, Distribution] = {
     "betaprime": Distribution({
         "logpdf": lambda y, a, b: xlogy(a - 1.0, y) - xlog1py(a + b, y) - betaln(a, b),
         **of_tails(_betaprime_tails, lambda p, q, a, b: betaincinv(a, b, p, q) / betaincinv(
-            b, a, q, p))}, ("a", "b"), positive, zero),
+            b, a, q, p))}, ("a", "b"), positive, zero, nothing_at_ends=True),
     "levy": Distribution({
         "logpdf": lambda y: -HALF_LOG_2_PI - 1.5 * np.log(y) - 0.5 / y, **of_tails(
             lambda y: turned((apply("erf", np.sqrt(0.5 / y)), apply("erfc", np.sqrt(0.5 / y)))),
@@ -194,17 +201,18 @@ RAYS: dict[str, Distribution] = {
             lambda p, q, a: np.power(a / (np.power(p, -a) - 1.0), 1.0 / a))}, ("a",), positive,
         zero),
     "loglaplace": Distribution({
-        "logpdf": lambda y, c: np.log(0.5 * c) + np.where(y < 1.0, c - 1.0, -c - 1.0) * np.log(y),
+        "logpdf": lambda y, c: np.log(0.5 * c) + xlogy(np.where(y < 1.0, c - 1.0, -c - 1.0), y),
         **of_tails(_loglaplace_tails, lambda p, q, c: np.where(
             p < 0.5, np.power(2.0 * p, 1.0 / c), np.power(2.0 * q, -1.0 / c)))}, ("c",), positive,
-        zero, nothing_at_ends=True),
+        zero),
     "loguniform": Distribution({
         "logpdf": lambda y, a, b: -np.log(y) - np.log(np.log(b) - np.log(a)), **of_tails(
             lambda y, a, b: (np.log(y / a) / np.log(b / a), np.log(b / y) / np.log(b / a)),
             lambda p, q, a, b: np.exp(q * np.log(a) + p * np.log(b)))}, ("a", "b"),
         lambda a, b: (a > 0.0) & (b > a), lambda a, b: a, lambda a, b: b, inner=1.0),
     "powerlaw": Distribution(_of_log_cdf(
-        lambda y, a: a * np.log(y), lambda y, a: np.log(a) + xlogy(a - 1.0, y),
+        lambda y, a: a * np.log(y), lambda y, a: np.where(  # SciPy's is 0 where it is infinite
+            (y == 0.0) & (a < 1.0), -np.inf, np.log(a) + xlogy(a - 1.0, y)),
         lambda e, a: np.exp(e / a)), ("a",), positive, zero, one),
 }
 RAYS["reciprocal"] = RAYS["loguniform"]

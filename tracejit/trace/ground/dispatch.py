@@ -195,7 +195,12 @@ class Frozen:
         if method not in DISTRIBUTIONS[name]:
             return getattr(distribution(*args, **kwargs), method)
         capture = _composed(DISTRIBUTIONS[name][method], distribution)
-        return lambda x: capture(x, *args, **kwargs)
+
+        def of_parameters(*own: object, **named: object) -> Any:
+            first = [named.pop(key) for key in ("x", "k", "q", "confidence") if key in named]
+            return capture(*own, *first, *args, **named, **kwargs)
+
+        return of_parameters
 
 
 Capturing = TypeVar("Capturing", bound=Callable[..., Any])

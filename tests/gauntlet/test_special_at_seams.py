@@ -1,0 +1,119 @@
+"""Functions of `scipy.special` where a formula's cases meet: SciPy's values, and differences.
+
+At whole and half numbers, at 0, at wrong and infinite arguments a function has the value that SciPy
+gives; its first and second derivatives are differences' wherever these tell that it is smooth.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import scipy.special as sp
+
+import tracejit
+import tracejit.scipy_api
+from tracejit.trace.ground.dispatch import FOREIGN
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+FAR = [np.inf, -np.inf]
+GRIDS = {1: [np.nan, 1e-300, -1e-3, 1e3, -3.0, -2.5, -2.3, -2.0, -1.5, -1.2, -1.0, -0.75, -0.5,
+             -0.25, -0.1, 0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 8.0, 20.0],
+         2: [np.nan, -1.3, -2.0, -1.0, -0.7, -0.5, 0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 20.0],
+         3: [np.nan, -1.0, 0.0, 0.3, 0.5, 1.0, 2.0, 5.0], 4: [-0.5, 0.0, 0.5, 1.0]}
+OTHERS = ("eval_", "wofz", "hankel", "hyp")
+"""Of constant degrees, complex, or known to some digits alone: other tests have them."""
+ODD = {"cbrt": "infinite at 0", "voigt_profile": "second one by a width of 0 is 0",
+                 "struve": "NaN at 0 for orders up to 0", "huber": "no second one where it bends",
+                 "fdtr": "NaN at 0 by shapes", "fdtrc": "as fdtr", "gdtr": "NaN at 0 by shapes",
+                 "gdtrc": "as gdtr", "gammaincinv": "SciPy has a number for shares below 0"}
+"""Functions of which derivatives and NaNs are not asked, with the reason."""
+
+UNLIKE = ("cotdg", "powm1")
+"""Of which SciPy has other infinities: next to 0, and of 0.5 to the power of minus infinity."""
+
+
+def functions() -> list[str]:
+    """Return the names of the functions of real numbers."""
+    found = []
+    for name in FOREIGN:
+        function = getattr(sp, name.removeprefix("scipy.special."), None)
+        if name.startswith("scipy.special.") and isinstance(function, np.ufunc) and (
+                function.nout == 1 and function.nin <= 4):
+            found.append(name.removeprefix("scipy.special."))
+    return sorted(name for name in found if not name.startswith(OTHERS))
+
+
+def points(count: int) -> list[np.ndarray]:
+    """Return arguments, each with each other; the last ones are infinite, too."""
+    grid = GRIDS[count]
+    return [np.array(x) for x in zip(*itertools.product(*[grid] * (count - 1), grid + FAR),
+                                     strict=True)]
+
+
+class Differences(NamedTuple):
+    """A derivative by differences, where it is known, and how far off one may be."""
+
+    value: np.ndarray
+    known: np.ndarray
+    tolerance: np.ndarray
+
+
+def differences(f: Callable[..., Any], args: list[np.ndarray],
+                place: int) -> tuple[Differences, Differences]:
+    """Return the first and second derivative by an argument: known where both sides agree."""
+    h = 1e-5 * np.maximum(1.0, np.abs(args[place]))
+
+    def at(step: np.ndarray) -> Any:
+        return f(*(x + step if k == place else x for k, x in enumerate(args)))
+
+    here = at(0.0 * h)
+    right = (-3.0 * here + 4.0 * at(h) - at(2.0 * h)) / (2.0 * h)
+    left = (3.0 * here - 4.0 * at(-h) + at(-2.0 * h)) / (2.0 * h)
+    near, far = ((at(s) - 2.0 * here + at(-s)) / s ** 2 for s in (20.0 * h, 40.0 * h))
+    size = np.maximum(np.maximum(np.abs(left), np.abs(right)), 1e-3 * np.maximum(np.abs(here), 1.0))
+    smooth = np.isfinite(here) & (np.abs(left - right) <= 1e-5 * size)
+    bend = np.maximum(np.abs(near), np.maximum(np.abs(here), 1e-2))
+    return (Differences(0.5 * (left + right), smooth, 1e-4 * size),
+            Differences(near, smooth & (np.abs(near - far) <= 1e-3 * bend), 1e-2 * bend))
+
+
+@pytest.mark.parametrize("name", functions())
+def test_values_are_scipys(name: str) -> None:
+    function = getattr(sp, name)
+    args = points(function.nin)
+    with np.errstate(all="ignore"), tracejit.config(disable_jit=True):
+        expected = function(*args)
+        found = tracejit.jit(lambda *xs: function(*xs))(*args)
+    alike = np.isclose(found, expected, rtol=1e-8, atol=1e-300, equal_nan=True)
+    finite = np.all(np.isfinite(args), axis=0) & (name not in ODD)
+    alike |= (name in UNLIKE) & (np.isinf(found) | np.isinf(expected))
+    wrong = np.flatnonzero(~alike & (finite | ~np.isnan(found)))
+    assert not [(*(x[k] for x in args), found[k], expected[k]) for k in wrong]
+
+
+@pytest.mark.parametrize("name", [name for name in functions() if name not in (*ODD, *UNLIKE)])
+def test_derivatives_are_differences(name: str) -> None:
+    function = getattr(sp, name)
+    args = points(function.nin)
+    with np.errstate(all="ignore"), tracejit.config(disable_jit=True):
+        for place in range(function.nin):
+            def total(*xs: Any, place: int = place) -> Any:
+                return np.sum(function(*xs))
+
+            def slopes(*xs: Any, total: Any = total, place: int = place) -> Any:
+                return np.sum(tracejit.grad(total, argnums=place)(*xs))
+
+            for f, known in zip((total, slopes), differences(function, args, place), strict=True):
+                try:
+                    found = tracejit.grad(f, argnums=place)(*args)
+                except tracejit.Refusal:  # by an order, say
+                    break
+                off = known.known & ~(np.abs(found - known.value) <= known.tolerance)
+                off &= np.all(np.isfinite(args), axis=0) | ~np.isnan(found)
+                assert not [(place, *(x[k] for x in args), found[k], known.value[k])
+                            for k in np.flatnonzero(off)]

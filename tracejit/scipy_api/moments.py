@@ -1,0 +1,218 @@
+"""Means, variances, entropies, medians and intervals of the distributions of `scipy.stats`.
+
+The formulas are of the standard distributions, without location and scale: Johnson, Kotz and
+Balakrishnan, "Continuous Univariate Distributions", and "Univariate Discrete Distributions".
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tracejit.numpy_api.special import betaln, gammaln
+from tracejit.ops.gamma import digamma
+from tracejit.scipy_api.densities import CONTINUOUS, DISCRETE
+from tracejit.scipy_api.distributions import Parameters, bound, double, valid_of
+from tracejit.scipy_api.formulas import HALF_LOG_2_PI, LOG_2, LOG_PI, Distribution, Formula, zero
+from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.dispatch import DISTRIBUTIONS
+from tracejit.trace.values.python_numbers import require
+
+__all__: list[str] = []
+
+EULER, ROOT_2_PI = 0.5772156649015329, math.sqrt(2.0 / math.pi)
+
+
+class _Moments(NamedTuple):
+    """The mean, the variance and the entropy of a distribution, of its shapes."""
+
+    mean: Formula
+    var: Formula
+    entropy: Formula | None = None
+
+
+def _fixed(mean: float, var: float, entropy: float | None = None) -> _Moments:
+    """Return the moments of a distribution without shapes."""
+    return _Moments(lambda: mean, lambda: var, None if entropy is None else lambda: entropy)
+
+
+def _above(least: float, shape: np.ndarray, formula: Formula,
+           other: np.ndarray | float = np.inf) -> Any:
+    """Return a formula of a shape above a bound, up to which there is another value."""
+    known = shape > least
+    return np.where(known, formula(np.where(known, shape, least + 1.0)), other)
+
+
+def _power(x: float, c: np.ndarray) -> Any:
+    """Return a power's expectation for Weibull's distribution of shape c."""
+    return np.exp(gammaln(1.0 + x / c))
+
+
+def _of_gamma(a: np.ndarray) -> Any:
+    return a + gammaln(a) + (1.0 - a) * digamma(a)
+
+
+def _of_beta(a: np.ndarray, b: np.ndarray) -> Any:
+    return (betaln(a, b) - (a - 1.0) * digamma(a) - (b - 1.0) * digamma(b)
+            + (a + b - 2.0) * digamma(a + b))
+
+
+def _of_t(n: np.ndarray) -> Any:
+    half = 0.5 * n
+    return ((half + 0.5) * (digamma(half + 0.5) - digamma(half)) + 0.5 * np.log(n)
+            + betaln(half, 0.5 + 0.0 * half))
+
+
+def _mean_of_chi(n: np.ndarray) -> Any:
+    return math.sqrt(2.0) * np.exp(gammaln(0.5 * n + 0.5) - gammaln(0.5 * n))
+
+
+def _mean_of_nakagami(n: np.ndarray) -> Any:
+    return np.exp(gammaln(n + 0.5) - gammaln(n)) / np.sqrt(n)
+
+
+def _mean_of_loguniform(a: np.ndarray, b: np.ndarray) -> Any:
+    return (b - a) / np.log(b / a)
+
+
+def _lean(a: np.ndarray) -> Any:
+    """Return how far the skew normal distribution leans, between -1 and 1."""
+    return a / np.sqrt(1.0 + a * a)
+
+
+def _of_two(p: np.ndarray) -> Any:
+    """Return the entropy of an event."""
+    inside = (p > 0.0) & (p < 1.0)
+    q = np.where(inside, p, 0.5)
+    return np.where(inside, -q * np.log(q) - (1.0 - q) * np.log1p(-q), 0.0)
+
+
+_WEIBULL = _Moments(lambda c: _power(1.0, c), lambda c: _power(2.0, c) - _power(1.0, c) ** 2,
+                    lambda c: EULER * (1.0 - 1.0 / c) - np.log(c) + 1.0)
+_GAMMA = _Moments(lambda a: a, lambda a: a, _of_gamma)
+_LOGUNIFORM = _Moments(
+    _mean_of_loguniform, lambda a, b: 0.5 * (b * b - a * a) / np.log(b / a)
+    - _mean_of_loguniform(a, b) ** 2, lambda a, b: 0.5 * np.log(a * b) + np.log(np.log(b / a)))
+
+MOMENTS: dict[str, _Moments] = {
+    "norm": _fixed(0.0, 1.0, HALF_LOG_2_PI + 0.5), "uniform": _fixed(0.5, 1.0 / 12.0, 0.0),
+    "expon": _fixed(1.0, 1.0, 1.0), "laplace": _fixed(0.0, 2.0, LOG_2 + 1.0),
+    "logistic": _fixed(0.0, math.pi ** 2 / 3.0, 2.0),
+    "gumbel_r": _fixed(EULER, math.pi ** 2 / 6.0, EULER + 1.0),
+    "gumbel_l": _fixed(-EULER, math.pi ** 2 / 6.0, EULER + 1.0),
+    "rayleigh": _fixed(math.sqrt(0.5 * math.pi), 2.0 - 0.5 * math.pi,
+                       1.0 + 0.5 * EULER - 0.5 * LOG_2),
+    "maxwell": _fixed(2.0 * ROOT_2_PI, 3.0 - 8.0 / math.pi, EULER + HALF_LOG_2_PI - 0.5),
+    "halfnorm": _fixed(ROOT_2_PI, 1.0 - 2.0 / math.pi, 0.5 * (LOG_PI - LOG_2) + 0.5),
+    "halflogistic": _fixed(2.0 * LOG_2, math.pi ** 2 / 3.0 - 4.0 * LOG_2 ** 2, 2.0 - LOG_2),
+    "arcsine": _fixed(0.5, 0.125, LOG_PI - 2.0 * LOG_2), "semicircular": _fixed(0.0, 0.25),
+    "hypsecant": _fixed(0.0, 0.25 * math.pi ** 2), "moyal": _fixed(EULER + LOG_2,
+                                                                  0.5 * math.pi ** 2),
+    "gamma": _GAMMA, "erlang": _GAMMA,
+    "chi2": _Moments(lambda n: n, lambda n: 2.0 * n, lambda n: _of_gamma(0.5 * n) + LOG_2),
+    "chi": _Moments(_mean_of_chi, lambda n: n - _mean_of_chi(n) ** 2, lambda n: gammaln(0.5 * n)
+                    + 0.5 * (n - LOG_2 - (n - 1.0) * digamma(0.5 * n))),
+    "beta": _Moments(lambda a, b: a / (a + b),
+                     lambda a, b: a * b / ((a + b) ** 2 * (a + b + 1.0)), _of_beta),
+    "lognorm": _Moments(lambda s: np.exp(0.5 * s * s), lambda s: np.expm1(s * s) * np.exp(s * s),
+                        lambda s: 0.5 + HALF_LOG_2_PI + np.log(s)),
+    "t": _Moments(lambda n: _above(1.0, n, zero),
+                  lambda n: _above(2.0, n, lambda n: n / (n - 2.0),
+                                   np.where(n > 1.0, np.inf, np.nan)), _of_t),
+    "weibull_min": _WEIBULL, "weibull_max": _Moments(lambda c: -_power(1.0, c), *_WEIBULL[1:]),
+    "pareto": _Moments(lambda b: _above(1.0, b, lambda b: b / (b - 1.0)),
+                       lambda b: _above(2.0, b, lambda b: b / ((b - 2.0) * (b - 1.0) ** 2)),
+                       lambda b: 1.0 + 1.0 / b - np.log(b)),
+    "lomax": _Moments(lambda c: _above(1.0, c, lambda c: 1.0 / (c - 1.0)),
+                      lambda c: _above(2.0, c, lambda c: c / ((c - 2.0) * (c - 1.0) ** 2)),
+                      lambda c: 1.0 + 1.0 / c - np.log(c)),
+    "invgamma": _Moments(lambda a: _above(1.0, a, lambda a: 1.0 / (a - 1.0)),
+                         lambda a: _above(2.0, a, lambda a: 1.0 / ((a - 2.0) * (a - 1.0) ** 2)),
+                         lambda a: a + gammaln(a) - (1.0 + a) * digamma(a)),
+    "f": _Moments(lambda m, n: _above(2.0, n, lambda n: n / (n - 2.0)), lambda m, n: _above(
+        4.0, n, lambda n: 2.0 * n * n * (m + n - 2.0) / (m * (n - 2.0) ** 2 * (n - 4.0)))),
+    "triang": _Moments(lambda c: (1.0 + c) / 3.0, lambda c: (1.0 - c + c * c) / 18.0,
+                       lambda c: 0.5 - LOG_2 + 0.0 * c),
+    "invgauss": _Moments(lambda m: m, lambda m: m ** 3), "loguniform": _LOGUNIFORM,
+    "reciprocal": _LOGUNIFORM,
+    "powerlaw": _Moments(lambda a: a / (a + 1.0), lambda a: a / ((a + 2.0) * (a + 1.0) ** 2),
+                         lambda a: 1.0 - 1.0 / a - np.log(a)),
+    "nakagami": _Moments(_mean_of_nakagami, lambda n: 1.0 - _mean_of_nakagami(n) ** 2),
+    "skewnorm": _Moments(lambda a: ROOT_2_PI * _lean(a),
+                         lambda a: 1.0 - 2.0 / math.pi * _lean(a) ** 2),
+    "dgamma": _Moments(zero, lambda a: a * (a + 1.0)),
+    "laplace_asymmetric": _Moments(lambda k: 1.0 / k - k, lambda k: 1.0 / (k * k) + k * k),
+    "gennorm": _Moments(zero, lambda b: np.exp(gammaln(3.0 / b) - gammaln(1.0 / b)),
+                        lambda b: 1.0 / b - np.log(0.5 * b) + gammaln(1.0 / b)),
+    "exponnorm": _Moments(lambda k: k, lambda k: 1.0 + k * k),
+    "poisson": _Moments(lambda m: m, lambda m: m),
+    "binom": _Moments(lambda n, p: n * p, lambda n, p: n * p * (1.0 - p)),
+    "bernoulli": _Moments(lambda p: p, lambda p: p * (1.0 - p), _of_two),
+    "nbinom": _Moments(lambda n, p: n * (1.0 - p) / p, lambda n, p: n * (1.0 - p) / (p * p)),
+    "geom": _Moments(lambda p: 1.0 / p, lambda p: (1.0 - p) / (p * p)),
+    "randint": _Moments(lambda a, b: 0.5 * (a + b - 1.0), lambda a, b: ((b - a) ** 2 - 1.0) / 12.0,
+                        lambda a, b: np.log(b - a)),
+    "skellam": _Moments(lambda m, n: m - n, lambda m, n: m + n),
+    "planck": _Moments(lambda a: 1.0 / np.expm1(a), lambda a: np.exp(-a) / np.expm1(-a) ** 2),
+    "dlaplace": _Moments(zero, lambda a: 2.0 * np.exp(a) / np.expm1(a) ** 2),
+    "betabinom": _Moments(lambda n, a, b: n * a / (a + b), lambda n, a, b: n * a * b * (a + b + n)
+                          / ((a + b) ** 2 * (a + b + 1.0)))}
+
+
+def _result(d: Distribution, args: Parameters, formula: Formula, moved: Formula) -> Any:
+    """Return a formula of the shapes, moved and scaled, NaN for wrong parameters."""
+    valid = valid_of(d, args) & (args.loc == args.loc)
+    safe = [np.where(valid, s, 1.0) for s in args.shapes]
+    scale = np.where(valid, args.scale, 1.0)
+    return np.where(valid, moved(formula(*safe), args.loc, scale), np.nan)[()]
+
+
+_MOVED: dict[str, Formula] = {
+    "mean": lambda value, loc, scale: value * scale + loc,
+    "var": lambda value, loc, scale: value * scale * scale,
+    "std": lambda value, loc, scale: np.sqrt(value * scale * scale),
+    "entropy": lambda value, loc, scale: value + np.log(scale)}
+
+
+def _moment(name: str, d: Distribution, what: str, *args: object, **kwargs: object) -> Any:
+    formula = getattr(MOMENTS[name], "var" if what == "std" else what)
+    return _result(d, bound(name, d, args, kwargs), formula, _MOVED[what])
+
+
+def _stats(name: str, d: Distribution, *args: object, moments: str = "mv",
+           **kwargs: object) -> Any:
+    """Return the mean and the variance."""
+    if set(moments) - {"m", "v"}:
+        raise refuse(f"scipy.stats.{name}.stats of other moments than the mean and the variance "
+                     "cannot be captured", 'Ask for moments="mv"')
+    found = tuple(_moment(name, d, what, *args, **kwargs)
+                  for sign, what in (("m", "mean"), ("v", "var")) if sign in moments)
+    return found[0] if len(found) == 1 else found
+
+
+def _median(quantile: Formula, *args: object, **kwargs: object) -> Any:
+    return quantile(0.5, *args, **kwargs)
+
+
+def _interval(quantile: Formula, confidence: object, *args: object,
+              **kwargs: object) -> Any:
+    """Return the ends between which a part of the distribution is, the same outside of each."""
+    c = double(confidence)
+    require(np.all(np.logical_not((c > 1.0) | (c < 0.0))), ValueError,
+            "alpha must be between 0 and 1 inclusive")
+    return tuple(quantile(0.5 * q, *args, **kwargs) for q in (1.0 - c, 1.0 + c))
+
+
+for _name, _d in {**CONTINUOUS, **DISCRETE}.items():
+    _methods = DISTRIBUTIONS[_name]
+    if _name in MOMENTS:
+        _entropy = () if MOMENTS[_name].entropy is None else ("entropy",)
+        _methods.update({_what: partial(_moment, _name, _d, _what)
+                         for _what in ("mean", "var", "std", *_entropy)})
+        _methods["stats"] = partial(_stats, _name, _d)
+    if "ppf" in _methods:
+        _methods.update(median=partial(_median, _methods["ppf"]),
+                        interval=partial(_interval, _methods["ppf"]))
