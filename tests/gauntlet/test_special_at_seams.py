@@ -1,4 +1,4 @@
-"""Functions of `scipy.special` where a formula's cases meet: SciPy's values, and differences.
+"""NumPy's and SciPy's functions where a formula's cases meet: their values, and differences.
 
 At whole and half numbers, at 0, at wrong and infinite arguments a function has the value that SciPy
 gives; its first and second derivatives are differences' wherever these tell that it is smooth.
@@ -96,13 +96,11 @@ def test_values_are_scipys(name: str) -> None:
     assert not [(*(x[k] for x in args), found[k], expected[k]) for k in wrong]
 
 
-@pytest.mark.parametrize("name", [name for name in functions() if name not in (*ODD, *UNLIKE)])
-def test_derivatives_are_differences(name: str) -> None:
-    function = getattr(sp, name)
-    args = points(function.nin)
+def assert_derivatives_are_differences(function: Any, args: list[np.ndarray]) -> None:
+    """Compare the first and second derivatives by each argument with differences."""
     with np.errstate(all="ignore"), tracejit.config(disable_jit=True):
-        for place in range(function.nin):
-            def total(*xs: Any, place: int = place) -> Any:
+        for place in range(len(args)):
+            def total(*xs: Any) -> Any:
                 return np.sum(function(*xs))
 
             def slopes(*xs: Any, total: Any = total, place: int = place) -> Any:
@@ -117,3 +115,48 @@ def test_derivatives_are_differences(name: str) -> None:
                 off &= np.all(np.isfinite(args), axis=0) | ~np.isnan(found)
                 assert not [(place, *(x[k] for x in args), found[k], known.value[k])
                             for k in np.flatnonzero(off)]
+
+
+@pytest.mark.parametrize("name", [name for name in functions() if name not in (*ODD, *UNLIKE)])
+def test_derivatives_are_differences(name: str) -> None:
+    function = getattr(sp, name)
+    assert_derivatives_are_differences(function, points(function.nin))
+
+
+NEAR = [np.array([c + sign * step for c in (0.0, 0.5, 1.0, -1.0, 2.0, 3.0) for sign in (1.0, -1.0)
+                  for step in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)])]
+"""Next to the places where formulas change, where a quotient's derivatives lose their digits."""
+
+
+@pytest.mark.parametrize("name", [name for name in functions() if name not in (*ODD, *UNLIKE)
+                                  and getattr(sp, name).nin == 1])
+def test_derivatives_next_to_seams_are_differences(name: str) -> None:
+    assert_derivatives_are_differences(getattr(sp, name), NEAR)
+
+
+NUMPYS = [name for name in dir(np) if isinstance(getattr(np, name), np.ufunc)
+          and {"d->d", "dd->d"} & set(getattr(np, name).types)
+          and getattr(np, name).nin + getattr(np, name).nout < 4 and getattr(np, name).nout == 1
+          and getattr(np, name).signature is None and name not in (
+              "arctan2", "atan2", "cbrt", "heaviside", "sign", "nextafter", "spacing")]
+"""NumPy's functions of real numbers, but for those of a kink that differences do not see."""
+
+
+@pytest.mark.parametrize("name", NUMPYS)
+def test_numpys_derivatives_are_differences(name: str) -> None:
+    function = getattr(np, name)
+    args = points(function.nin)
+    if function.nin == 2:  # next to a multiple of the divisor differences take two branches
+        args = [x[np.abs(args[1]) > 0.2] for x in args]
+    assert_derivatives_are_differences(function, args)
+    if function.nin == 1:
+        assert_derivatives_are_differences(function, NEAR)
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: np.sinc(x), lambda x: np.i0(x), lambda x: sp.spherical_jn(1, x),
+    lambda x: sp.spherical_in(2, x), lambda x: sp.polygamma(1, x), lambda x: sp.sici(x)[0],
+    lambda x: sp.shichi(x)[0], lambda x: sp.fresnel(x)[1], lambda x: sp.diric(x, 4)])
+def test_derivatives_of_composed_functions_are_differences(function: Any) -> None:
+    assert_derivatives_are_differences(function, NEAR)
+    assert_derivatives_are_differences(function, [np.array([-2.0, -1.0, -0.5, 0.0, 0.5, 2.0, 7.0])])

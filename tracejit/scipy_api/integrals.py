@@ -97,6 +97,13 @@ def _of_negative(s: np.ndarray, q: np.ndarray, shift: np.ndarray) -> Any:
     return total
 
 
+_ZETA_AT_0 = (
+    -0.5, -0.91893853320467274178, -1.0031782279542924256, -1.000785194477042408,
+    -0.999879299500571165, -1.000001940896320456, -1.0000013011460139596,
+    -0.9999998313841736107, -1.00000000576467598, -1.0000000009110164892)
+"""The Taylor series of Riemann's zeta function at 0, where the reflected one cancels."""
+
+
 def _riemann(s: np.ndarray) -> Any:
     one: Any = cast(1.0, np.float64)
     right = s > 0.0
@@ -109,8 +116,10 @@ def _riemann(s: np.ndarray) -> Any:
     sine = np.where(even, (t - np.floor(t)) * 0.5 * math.pi * np.cos(angle), np.sin(angle))
     reflected = 2.0 * np.exp(-turned * math.log(2.0 * math.pi)) * sine * apply(
         "tgamma", turned) * far
-    series = -0.5 - (0.5 * math.log(2.0 * math.pi) + 1.0031782279542925 * s) * s
-    value = np.where(right, direct, np.where(s == 0.0, series, reflected))
+    near: Any = 0.0
+    for c in reversed(_ZETA_AT_0):
+        near = near * s + c
+    value = np.where(right, direct, np.where(s > -0.02, near, reflected))
     return np.where(s == 1.0, np.inf, value)
 
 
