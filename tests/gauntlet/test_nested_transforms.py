@@ -31,7 +31,8 @@ STEP = 1e-5
 DIFFERENCES = 2e-5
 """Relative error allowed between a second derivative and a difference of order 4 of first ones."""
 
-FINER = {"root_finding.bisection": 1e-8, "iterative.conjugate_gradient": 3e-10}
+FINER = {"root_finding.bisection": 1e-8, "iterative.conjugate_gradient": 3e-10,
+         "iterative.power_iteration": 1e-6}
 """The steps of programs that take another branch within a larger step."""
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.numpy_api.creation import iota
-from tracejit.numpy_api.elementwise import as_array, as_tracer
+from tracejit.numpy_api.elementwise import as_array, as_python_number, as_tracer
 from tracejit.numpy_api.ordering import searchsorted
 from tracejit.numpy_api.ranges import linspace
 from tracejit.numpy_api.shapes import ravel
@@ -208,7 +208,9 @@ def histogram(a: object, bins: object = 10, range: Sequence[float] | None = None
 @captures(np.isreal)
 def isreal(x: object) -> Any:
     """Return where the imaginary part is 0."""
-    return np.equal(np.imag(as_tracer(x)), 0)
+    given = as_tracer(x)
+    found = np.equal(np.imag(given), 0)
+    return as_python_number(found) if is_weak(x) or is_weak(given) else found
 
 
 @captures(np.iscomplex)

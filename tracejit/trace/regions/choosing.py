@@ -50,7 +50,7 @@ def for_each(choice: Choice, fn: Callable[[object], object]) -> Any:
         _require_one_of(choice, *told)
     left = possible(choice)
     if len(left) == 1:
-        return fn(narrowed(choice.options[left[0]]))
+        return _of_option(fn, narrowed(choice.options[left[0]]))
     result = HiddenPlace()
     first, *_ = left
 
@@ -192,10 +192,15 @@ def _error_of_none(choice: Choice, fn: Callable[[object], object]
     return None
 
 
+def _of_option(fn: Callable[[object], object], x: object) -> Any:
+    """Return the result of a function of an option, which may have become a choice itself."""
+    return for_each(x, fn) if isinstance(x, Choice) else fn(x)
+
+
 def _attempt(fn: Callable[[object], object], x: object) -> Any:
     """Return the result of a function in a branch, which an error of Python's ends."""
     try:
-        return fn(x)
+        return _of_option(fn, x)
     except Exception as e:
         if not is_pythons(e) or OURS in str(e) or RAISABLE.get(type(e).__name__) is not type(e):
             raise
