@@ -59,8 +59,8 @@ FOUND: dict[str, Case] = {
                          "PCG64 of a seed gives the same numbers"),
 }
 NEIGHBOURS: dict[str, Case] = {
-    "quad": (lambda a: scipy.integrate.quad(lambda t: t * a, 0, 1)[0], (2.0,),
-             "scipy.integrate.quad"),
+    "dblquad": (lambda a: scipy.integrate.dblquad(lambda t, s: t * a, 0, 1, 0, 1)[0], (2.0,),
+                "scipy.integrate.dblquad"),
     "odeint": (lambda k: scipy.integrate.odeint(lambda y, t: -k * y, 1.0, B), (2.0,),
                "scipy.integrate.odeint"),
     "gamma.entropy": (lambda x: scipy.stats.gamma.entropy(x), (B,), "scipy.stats.gamma.entropy"),

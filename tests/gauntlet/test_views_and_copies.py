@@ -134,7 +134,7 @@ def test_a_write_is_seen_by_the_names_that_see_it_in_numpy(source: str, group: l
         else:
             right += 1
     assert not wrong, "\n".join(wrong)
-    assert right > 2 * refused
+    assert right > 2 * refused or not refused
 
 
 def test_gradients_do_not_pass_through_the_copies_of_numbers_and_of_index_arrays() -> None:

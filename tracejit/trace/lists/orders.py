@@ -169,6 +169,8 @@ def sort_columns(xs: Any) -> Tracer:
     order: Tracer | None = None
     for column in reversed(columns):
         values = column.array()
+        if len(values.dims) > 1:
+            raise refuse("the order of a list by keys that are arrays", "Give a key of one number")
         require_order([values])
         if order is None:
             order = FUNCTIONS[np.argsort](values, kind="stable")

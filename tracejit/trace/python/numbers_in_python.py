@@ -116,9 +116,10 @@ def _pstdev(data: Iterable[float], mu: float | None = None) -> float:
 
 
 def _frexp(x: float) -> tuple[float, int]:
-    if isinstance(x, int):
-        x = float(x)
-    if not math.isfinite(x) or x == 0.0:
+    if isinstance(x, complex):
+        raise TypeError("must be real number, not complex")
+    x = float(x)
+    if x == 0.0 or not math.isfinite(x):
         return x, 0
     y, shift = abs(x), 0
     if y < 2.3e-308:

@@ -259,7 +259,7 @@ def _int_power(x: Lifted, y: Any) -> Any:
 
 
 def _shift_left(x: Lifted, y: Lifted) -> Any:
-    _shift_right(x, y)
+    _require_shift("<<", x, y)
     result = apply_ufunc(np.left_shift, strong(x), strong(y))
     back = apply_ufunc(np.right_shift, result, strong(y))
     fits = np.logical_and(back == strong(x), strong(y) < 64)
@@ -267,9 +267,17 @@ def _shift_left(x: Lifted, y: Lifted) -> Any:
     return result
 
 
-def _shift_right(x: object, y: Any) -> Any:
-    require(y >= 0, ValueError, "negative shift count")
+def _shift_right(x: object, y: object) -> Any:
+    _require_shift(">>", x, y)
     return NotImplemented
+
+
+def _require_shift(sign: str, x: object, y: Any) -> None:
+    """Require ints, and a count that is not below 0."""
+    if _kind(x, y) not in "bi":
+        raise TypeError(f"unsupported operand type(s) for {sign}: '{type_name(x)}' and "
+                        f"'{type_name(y)}'")
+    require(y >= 0, ValueError, "negative shift count")
 
 
 def _require_near(approximate: object, wrapped: object) -> None:
