@@ -417,7 +417,7 @@ for _name, _read, _changes in [
      ["range = lambda n: [5, 6]", "del range"]),
     ("shadowed builtin type", "k = float(2)", ["float = lambda v: 5.0", "del float"]),
     ("replaced builtin", "k = abs(-2)",
-     ["builtins.abs = lambda v: 5", "builtins.abs = operator.abs"]),
+     ["import numba; builtins.abs = lambda v: 5", "builtins.abs = operator.abs"]),
     ("new builtin", "try:\n        k = state_k\n    except NameError:\n        k = 2.0",
      ["builtins.state_k = 3.0", "del builtins.state_k"]),
     ("global through globals()", "k = globals()['N']", ["N = 3.0", "N = 3"]),
@@ -440,7 +440,8 @@ for _name, _read, _changes in [
 ]:
     case(f"absent: {_name}", "m = sys.modules['state_m'] = types.ModuleType('state_m')\nm.N = 2\n"
          f"T, L, N = {{'a': 1}}, [1], 2\no = types.SimpleNamespace(a=1.0)\n"
-         f"def f(x):\n    {_read}\n    return k * x", *_changes)
+         f"def f(x):\n    {_read}\n    return k * x", *_changes,
+         refused=_name == "replaced builtin")  # before the first capture of a process
 case("absent: content of a cell", "def maker():\n    def f(x):\n        try:\n"
      "            n = k\n        except NameError:\n            n = 2.0\n        return n * x\n"
      "    if False:\n        k = 1.0\n    return f\nf = maker()",
@@ -502,7 +503,7 @@ _READS = [
     ("folder", "len(os.listdir(folder))", ["open(path + '2', 'w').close()"]),
     ("working folder", "len(os.getcwd())", ["os.chdir(folder)", "os.chdir('/')"]),
     ("arguments of the process", "len(sys.argv)", ["sys.argv.append('a')", "sys.argv = ['a']"]),
-    ("import path", "len(sys.path)", ["sys.path.append('a')", "sys.path.pop()"]),
+    ("import path", "len(sys.path)", ["sys.path.append('a')", "sys.path.insert(0, 'b')"]),
     ("recursion limit", "sys.getrecursionlimit()", ["sys.setrecursionlimit(3000)",
                                                    "sys.setrecursionlimit(1000)"]),
     ("cached function", "cached(2)", ["N = 3", "cached.cache_clear()", "N = 2"]),

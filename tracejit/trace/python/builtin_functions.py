@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 import math
 import operator
 from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
 
+from tracejit.errors import NotCaptured
 from tracejit.trace.containers.places import MaybeUnset
 from tracejit.trace.containers.runs import has_runs, size_of
 from tracejit.trace.containers.stand_ins import StandIn, note_use
@@ -185,3 +188,15 @@ BUILTINS.update({
     np.fromiter: array_of_items,
     math.fsum: fsum_of, operator.is_: _is, operator.is_not: _is_not,
 })
+
+
+def _require_pythons_own() -> None:
+    """Refuse builtins that were replaced before: the table would take a user's for Python's."""
+    for name, x in vars(builtins).items():
+        known = isinstance(x, (FunctionType, BuiltinFunctionType, type)) and x in BUILTINS
+        if known and (x.__name__ != name or x.__module__ not in ("builtins", "_operator")):
+            raise NotCaptured(f"the builtin {name!r} was replaced before tracejit captured "
+                              "anything, and nothing can be captured now. Replace it later")
+
+
+_require_pythons_own()
