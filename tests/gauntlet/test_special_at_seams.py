@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import scipy.special as sp
+from scipy import stats
 
 import tracejit
 import tracejit.scipy_api
@@ -160,3 +161,22 @@ def test_numpys_derivatives_are_differences(name: str) -> None:
 def test_derivatives_of_composed_functions_are_differences(function: Any) -> None:
     assert_derivatives_are_differences(function, NEAR)
     assert_derivatives_are_differences(function, [np.array([-2.0, -1.0, -0.5, 0.0, 0.5, 2.0, 7.0])])
+
+
+@pytest.mark.parametrize("power", [-2.0, -0.5, 0.0, 1e-9, 0.5, 1.0, 3.0])
+def test_derivatives_of_boxcox_are_powers(power: float) -> None:
+    x = np.logspace(-40.0, 40.0, 33)
+    with tracejit.config(disable_jit=True):
+        found = tracejit.grad(lambda x, p: np.sum(sp.boxcox(x, p)))(x, power)
+        shifted = tracejit.grad(lambda x, p: np.sum(sp.boxcox1p(x, p)))(x, power)
+    np.testing.assert_allclose(found, x ** (power - 1.0), rtol=1e-11)
+    np.testing.assert_allclose(shifted, (1.0 + x) ** (power - 1.0), rtol=1e-11)
+
+
+def test_derivatives_far_away_are_numbers() -> None:
+    far = np.array([1e50, 1e200, -1e200, 1e-300, 0.0])
+    with tracejit.config(disable_jit=True):
+        for f in (lambda x: np.sinc(x), lambda x: sp.rgamma(np.abs(x)), lambda x: sp.expit(x),
+                  lambda x: np.logaddexp2(x, 0.0), lambda x: stats.logistic.logpdf(x),
+                  lambda x: stats.gamma.pdf(x, 2.0)):
+            assert not np.any(np.isnan(tracejit.grad(lambda x, f=f: np.sum(f(x)))(far)))

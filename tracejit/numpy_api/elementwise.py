@@ -284,8 +284,9 @@ def sinc(x: Any) -> Any:
     """Return sin(pi x) / (pi x)."""
     scaled = np.pi * x
     near = np.absolute(scaled) < 0.05  # where derivatives of the quotient lose all digits
-    safe, square = np.where(near, 1.0, scaled), scaled * scaled
-    series: Any = 1.0
+    safe, small = np.where(near, 1.0, scaled), np.where(near, scaled, 0.0)
+    square = small * small
+    series: Any = cast(1.0, operand_dtype(small))
     for k in (72.0, 42.0, 20.0, 6.0):
         series = 1.0 - square / k * series
     return np.where(near, series, np.sin(safe) / safe)

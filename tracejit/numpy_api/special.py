@@ -75,12 +75,14 @@ def sign_by(x: np.ndarray) -> Any:
 def rgamma(x: np.ndarray) -> Any:
     poles = (x <= 0.0) & (x == np.floor(x)) & (x > -170.0)
     turned = np.where(poles, 1.0 - x, 1.0)
-    at_poles = (x - np.floor(x)) * apply("tgamma", turned) * sign_by(x)  # floor has no derivative
+    at = np.where(poles, x, 0.0)
+    at_poles = (at - np.floor(at)) * apply("tgamma", turned) * sign_by(at)  # floor has no slope
     far = (x <= -170.0) & (x == np.floor(x)) | (x > 171.624376956302)  # where gamma overflows
     near = np.abs(x) < 1e-150
     found = np.where(poles, at_poles, np.where(far, 0.0, 1.0 / apply(
         "tgamma", np.where(poles | far | near, 1.0, x))))
-    return np.where(near, x + EULER * x * x, found)
+    small = np.where(near, x, 0.0)
+    return np.where(near, small + EULER * small * small, found)
 
 
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156,
@@ -291,7 +293,10 @@ def boxcox(x: np.ndarray, power: np.ndarray) -> Any:
 
 def _boxcox_of_log(log: np.ndarray, x: np.ndarray, power: np.ndarray) -> Any:
     """Return the transform of an x of which the logarithm is given, but at 0 and infinity."""
-    result = log * exprel(power * log)
+    exponent = power * log
+    near = np.abs(exponent) < 1.0  # else the parts of a derivative cancel
+    result = np.where(near, log * exprel(np.where(near, exponent, 0.0)), (np.exp(
+        np.where(near, 1.0, exponent)) - 1.0) / np.where(near, 1.0, power))
     away = -1.0 / np.where(power < 0.0, power, -1.0)
     far = np.where(power < 0.0, away, np.where(power < np.inf, np.inf, np.nan))
     result = np.where(x == np.inf, far, result)

@@ -116,9 +116,10 @@ def _riemann(s: np.ndarray) -> Any:
     sine = np.where(even, (t - np.floor(t)) * 0.5 * math.pi * np.cos(angle), np.sin(angle))
     reflected = 2.0 * np.exp(-turned * math.log(2.0 * math.pi)) * sine * apply(
         "tgamma", turned) * far
+    small = np.where((s > -0.02) & (s <= 0.0), s, 0.0)
     near: Any = 0.0
     for c in reversed(_ZETA_AT_0):
-        near = near * s + c
+        near = near * small + c
     value = np.where(right, direct, np.where(s > -0.02, near, reflected))
     return np.where(s == 1.0, np.inf, value)
 

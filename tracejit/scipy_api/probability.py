@@ -85,7 +85,8 @@ def root_of_gamma(p: np.ndarray, q: np.ndarray, b: np.ndarray) -> Any:
     a = 1.0 / b
     found = gammaincinv(a, p, q)
     near = found < 1e-290
-    return np.where(near, p * np.exp(gammaln(1.0 + a)), np.power(np.where(near, 1.0, found), a))
+    return np.where(near, p * np.exp(gammaln(1.0 + np.where(near, a, 1.0))),
+                    np.power(np.where(near, 1.0, found), a))
 
 
 def betaincinv(a: np.ndarray, b: np.ndarray, p: np.ndarray, q: np.ndarray) -> Any:
