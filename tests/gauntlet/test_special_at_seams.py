@@ -180,3 +180,12 @@ def test_derivatives_far_away_are_numbers() -> None:
                   lambda x: np.logaddexp2(x, 0.0), lambda x: stats.logistic.logpdf(x),
                   lambda x: stats.gamma.pdf(x, 2.0)):
             assert not np.any(np.isnan(tracejit.grad(lambda x, f=f: np.sum(f(x)))(far)))
+
+
+def test_a_share_of_zero_leaves_the_slopes_of_entropy_by_the_others() -> None:
+    x = np.array([0.0, 1.0, 0.0, 3.0])
+    with tracejit.config(disable_jit=True):
+        found = tracejit.grad(lambda x: stats.entropy(x))(x)
+    total = np.sum(x)
+    inside = -(np.log(x[1::2] / total) + stats.entropy(x)) / total
+    np.testing.assert_allclose(found, [np.inf, inside[0], np.inf, inside[1]], rtol=1e-12)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.special import rel_entr
+from tracejit.ops.calls import stop_gradient
 from tracejit.scipy_api.samples import floats, only_propagating, rows, statistic
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import apply
@@ -43,6 +44,12 @@ def gzscore(a: object, *, axis: Axes = 0, ddof: int = 0, nan_policy: str = "prop
     return zscore(np.log(floats(a, "gzscore")), axis, ddof, nan_policy)
 
 
+def _shares(p: np.ndarray) -> Any:
+    """Return shares of a sum, by which those that are 0 do not move: their slope is infinite."""
+    total = np.sum(p, axis=-1, keepdims=True)
+    return p / np.where(p == 0.0, stop_gradient(total), total)
+
+
 def entropy(pk: object, qk: object = None, base: float | None = None, axis: object = 0, *,
             nan_policy: str = "propagate", keepdims: object = False) -> Any:
     """Return the entropy of shares, or that relative to other shares."""
@@ -51,7 +58,7 @@ def entropy(pk: object, qk: object = None, base: float | None = None, axis: obje
     unit = 1.0 if base is None else np.log(base)
     if qk is None:
         def whole(p: np.ndarray) -> Any:
-            return np.sum(apply("entr", p / np.sum(p, axis=-1, keepdims=True)), axis=-1) / unit
+            return np.sum(apply("entr", _shares(p)), axis=-1) / unit
 
         return statistic("entropy", whole)(pk, axis=axis, nan_policy=nan_policy,
                                             keepdims=keepdims)
@@ -60,7 +67,7 @@ def entropy(pk: object, qk: object = None, base: float | None = None, axis: obje
     others = others / np.sum(others, axis=-1, keepdims=True)
 
     def relative(p: np.ndarray) -> Any:
-        return np.sum(rel_entr(p / np.sum(p, axis=-1, keepdims=True), others), axis=-1) / unit
+        return np.sum(rel_entr(_shares(p), others), axis=-1) / unit
 
     return statistic("entropy", relative)(first, axis=axis, nan_policy=nan_policy,
                                            keepdims=keepdims)
