@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import functools
 import gc
 import importlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +20,8 @@ import pytest
 import tracejit
 from tracejit.trace import attempt
 from tracejit.trace.ground.active import CAPTURES
+from tracejit.trace.hooks.hooks import Hooks
+from tracejit.trace.regions.loop_tracer import LoopTracer
 
 ROOT = Path(__file__).parents[2]
 
@@ -336,3 +340,69 @@ print(json.dumps([signal.getsignal(signal.SIGUSR1) is first,
 
 def test_handlers_are_what_they_were(tmp_path: Path) -> None:
     assert run(HANDLERS, tmp_path) == [True, True, True]
+
+
+def _carried(x: Any) -> Any:
+    total = 0
+    for v in x:
+        for w in x:
+            if v > w:
+                total = total + v * w
+    return total
+
+
+def _found(x: Any) -> Any:
+    best = None
+    for k in range(len(x)):
+        if x[k] > 0.5:
+            best = x[k]
+    return 0.0 if best is None else best
+
+
+def _rests_on_a_guess(x: Any) -> Any:
+    last: Any = None
+    for k in range(len(x)):
+        if last is not None and last.ndim > 3:
+            return x
+        last = x * float(k)
+    return last
+
+
+class _Handler:
+    def __init__(self, error: type[Exception]) -> None:
+        self.error = error
+
+    def __call__(self, *_: object) -> None:
+        raise self.error("late")
+
+
+@pytest.mark.parametrize("error", [TimeoutError, ValueError, KeyError, IndexError, TypeError,
+                                   ZeroDivisionError, RuntimeError])
+@pytest.mark.parametrize(("function", "owner", "stage"), [
+    (_carried, Hooks, "compare"), (_found, Hooks, "compare"), (_rests_on_a_guess, Hooks, "compare"),
+    (_carried, LoopTracer, "_improve"), (_rests_on_a_guess, LoopTracer, "_improve")])
+def test_a_capture_of_loops_ends_with_what_the_handler_raised(
+        monkeypatch: pytest.MonkeyPatch, function: Any, owner: Any, stage: str,
+        error: type[Exception]) -> None:
+    kept, before = getattr(owner, stage), signal.getsignal(signal.SIGUSR1)
+    left = 0
+
+    def interrupted(*operands: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            signal.raise_signal(signal.SIGUSR1)
+        return kept(*operands)
+
+    monkeypatch.setattr(owner, stage, interrupted)
+    handler = _Handler(error)
+    forms = (handler, handler.__call__, lambda *_: handler(), functools.partial(handler))
+    try:
+        for handling in forms:
+            left = 1
+            signal.signal(signal.SIGUSR1, handling)
+            with tracejit.config(disable_jit=True), pytest.raises(error, match="late"):
+                tracejit.jit(lambda x: function(x))(np.array([0.3, 0.9, 0.1]))
+            assert left == 0, "the capture went on"
+    finally:
+        signal.signal(signal.SIGUSR1, before)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,7 +72,12 @@ from tracejit.trace.regions.guesses import (
     places_of_view,
     yielded,
 )
-from tracejit.trace.regions.raising import BranchRaised, end_in_run, is_pythons
+from tracejit.trace.regions.raising import (
+    BranchRaised,
+    end_in_run,
+    is_of_a_signal,
+    is_pythons,
+)
 from tracejit.trace.regions.resized import ResizedGuess, Sizes, left_resized, resized_guess
 from tracejit.trace.values.equations import atom_of, lift
 from tracejit.trace.values.mixed import united
@@ -315,9 +319,14 @@ class LoopTracer:
         except BranchRaised:
             pass
         except Exception as e:
-            with suppress(Exception):  # of a body that has not come to its end
+            if is_of_a_signal(e):
+                raise
+            try:
                 if self._improve():  # the error rested on a guess that does not hold
                     return False
+            except Exception as later:  # of a body that has not come to its end
+                if is_of_a_signal(later):
+                    raise
             if not isinstance(e, Unroll):
                 self._refuse_indexed()
             if self.growing or not is_pythons(e):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import signal
+
 from tracejit.errors import RAISABLE
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.faults import NAMES, as_in_python, is_ours
 from tracejit.trace.ground.source import site_of_error
 from tracejit.trace.values.equations import atom_of, emit
 
-__all__ = ["BranchJumped", "BranchRaised", "end_in_run", "is_pythons", "require_in_run", "text_of"]
+__all__ = ["BranchJumped", "BranchRaised", "end_in_run", "is_of_a_signal",
+           "is_pythons", "require_in_run", "text_of"]
 
 
 class BranchRaised(Exception):
@@ -24,7 +27,23 @@ def is_pythons(error: Exception) -> bool:
 
     Python's stack is full of the capture's frames: the program would have gone on.
     """
-    return not type(error).__module__.startswith("tracejit.") and type(error) is not RecursionError
+    return not type(error).__module__.startswith("tracejit.") and (
+        type(error) is not RecursionError and not is_of_a_signal(error))
+
+
+def is_of_a_signal(error: Exception) -> bool:
+    """Return whether a signal's handler raised an error, wherever the capture was just then."""
+    codes, place = set(), error.__traceback__
+    while place is not None:
+        codes.add(place.tb_frame.f_code)
+        place = place.tb_next
+    for number in signal.valid_signals():
+        handler: object = signal.getsignal(number)
+        forms = (handler, getattr(handler, "__func__", None), getattr(handler, "func", None),
+                 vars(type(handler)).get("__call__"))
+        if any(getattr(form, "__code__", None) in codes for form in forms):
+            return True
+    return False
 
 
 def end_in_run(error: Exception) -> None:
