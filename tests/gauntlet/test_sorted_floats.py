@@ -67,7 +67,13 @@ PROGRAMS = (
     lambda a, x: sorted([a])[0] * a, lambda a, x: max(sorted([a, x[1]])) - min(sorted(x)))
 
 
-@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+REFUSED = pytest.mark.xfail(strict=True, raises=tracejit.Refusal, reason=(
+    "a list of a Python float and a NumPy one that a loop sorts is refused, of whichever kind"))
+
+
+@pytest.mark.parametrize("f", [
+    pytest.param(f, marks=REFUSED) if f in (_in_a_loop, _in_a_while) else f for f in PROGRAMS],
+    ids=lambda f: f.__name__)
 def test_floats_are_sorted(f: Any) -> None:
     x, step = np.array([0.5, 0.2, 0.9]), 1e-6
     with tracejit.config(disable_jit=True, verify=True):
