@@ -17,8 +17,8 @@ from tracejit.trace.ground.dispatch import FOREIGN, scipy_captures
 from tracejit.trace.values.equations import apply, broadcast_dims, cast, is_weak
 from tracejit.trace.values.python_numbers import require
 
-__all__ = ["betaln", "boxcox", "common_dtype", "exprel", "gammaln", "in_double", "log1prel",
-           "log_ndtr", "ndtri", "recurrence", "rel_entr", "rgamma", "xlog1py", "xlogy"]
+__all__ = ["EULER", "betaln", "boxcox", "common_dtype", "exprel", "gammaln", "in_double",
+           "log1prel", "log_ndtr", "ndtri", "recurrence", "rel_entr", "rgamma", "xlog1py", "xlogy"]
 
 
 def common_dtype(operands: Iterable[object]) -> np.dtype:
@@ -67,7 +67,7 @@ def _loggamma(x: np.ndarray) -> Any:
 EULER = 0.5772156649015329
 
 
-def sign_by(x: np.ndarray) -> Any:
+def _sign_by(x: np.ndarray) -> Any:
     """Return the sign of gamma(x) of an x below 0, as the parity of its floor has it."""
     return 1.0 - 2.0 * np.remainder(np.floor(x), 2.0)
 
@@ -76,7 +76,7 @@ def rgamma(x: np.ndarray) -> Any:
     poles = (x <= 0.0) & (x == np.floor(x)) & (x > -170.0)
     turned = np.where(poles, 1.0 - x, 1.0)
     at = np.where(poles, x, 0.0)
-    at_poles = (at - np.floor(at)) * apply("tgamma", turned) * sign_by(at)  # floor has no slope
+    at_poles = (at - np.floor(at)) * apply("tgamma", turned) * _sign_by(at)  # floor has no slope
     far = (x <= -170.0) & (x == np.floor(x)) | (x > 171.624376956302)  # where gamma overflows
     near = np.abs(x) < 1e-150
     found = np.where(poles, at_poles, np.where(far, 0.0, 1.0 / apply(
@@ -125,7 +125,7 @@ def _beta(a: np.ndarray, b: np.ndarray) -> Any:
     safe_a, safe_b = (np.where(small, 1.0, v) for v in (a, b))
     sign: Any = 1.0
     for v in (safe_a, safe_b, safe_a + safe_b):
-        sign = sign * np.where(v < 0.0, sign_by(v), 1.0)
+        sign = sign * np.where(v < 0.0, _sign_by(v), 1.0)
     return np.where(small, ratio * apply("tgamma", y), sign * np.exp(betaln(safe_a, safe_b)))
 
 
@@ -141,7 +141,7 @@ def _of_poles(a: np.ndarray, b: np.ndarray) -> tuple[Any, Any, Any, Any]:
     known = either & (other == np.floor(other)) & (rest > 0.0)
     finite = known & (other > 0.0)
     pair = [np.where(finite, v, np.where(either, 1.0, w)) for v, w in ((rest, a), (other, b))]
-    return either & np.logical_not(finite), *pair, np.where(known, sign_by(other), 1.0)
+    return either & np.logical_not(finite), *pair, np.where(known, _sign_by(other), 1.0)
 
 
 def _is_far(a: np.ndarray, b: np.ndarray) -> Any:

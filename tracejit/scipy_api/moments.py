@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tracejit.numpy_api.special import betaln, gammaln
+from tracejit.numpy_api.special import EULER, betaln, gammaln
 from tracejit.ops.gamma import digamma
 from tracejit.scipy_api.densities import CONTINUOUS, DISCRETE
 from tracejit.scipy_api.distributions import Parameters, bound, double, valid_of
@@ -23,7 +23,7 @@ from tracejit.trace.values.python_numbers import require
 
 __all__: list[str] = []
 
-EULER, ROOT_2_PI = 0.5772156649015329, math.sqrt(2.0 / math.pi)
+ROOT_2_PI = math.sqrt(2.0 / math.pi)
 
 
 class _Moments(NamedTuple):

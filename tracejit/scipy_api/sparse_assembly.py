@@ -138,12 +138,12 @@ def _iterative(name: str) -> Callable[..., Any]:
         if maxiter is not None or not (_is_tight(rtol) and _is_tight(atol)):
             raise refuse(f"scipy.sparse.linalg.{name} that ends before its limit, by maxiter= or a "
                          "tolerance above 1e-3", "Leave maxiter= out, or use spsolve")
+        a: Any = as_sparse(A).toarray() if is_sparse(A) else as_tracer(A)
         if name == "cg":
-            a: Any = as_sparse(A).toarray() if is_sparse(A) else as_tracer(A)
             require(np.all(np.abs(a - np.conj(a.T)) <= 1e-6 * np.max(np.abs(a), initial=0)),
                     NotCaptured, "scipy.sparse.linalg.cg of a matrix that is not Hermitian, for "
                     "which it has no limit, cannot be captured")
-        _require_end(name, A, as_tracer(b), x0, rtol, atol, restart)
+        _require_end(name, a, as_tracer(b), x0, rtol, atol, restart)
         found = dense_solution(f"{name}, which is exact here,", A, b)
         require(np.all(np.isfinite(found)), NotCaptured, f"scipy.sparse.linalg.{name} of a system "
                 "whose solution is infinite or NaN cannot be captured")
@@ -157,10 +157,9 @@ _ENDS: dict[str, Callable[..., bool]] = {
     "bicgstab": biconjugate_gradients_end}
 
 
-def _require_end(name: str, A: object, b: Tracer, x0: object, rtol: object, atol: object,
+def _require_end(name: str, a: Tracer, b: Tracer, x0: object, rtol: object, atol: object,
                  restart: object) -> None:
     """Require that SciPy's iteration comes to its end, since `info` is 0 here."""
-    a: Any = as_sparse(A).toarray() if is_sparse(A) else as_tracer(A)
     dtype = np.result_type(a.dtype, b.dtype, np.float32 if a.dtype.char in "fF" else np.float64)
     matrix: Any = stop_gradient(cast(a, dtype))
     right: Any = np.reshape(stop_gradient(cast(b, dtype)), (-1,))
