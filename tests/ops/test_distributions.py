@@ -170,7 +170,16 @@ def test_a_frozen_distribution_is_the_one_with_its_parameters() -> None:
     check_case(lambda x: stats.norm(0.0, 2.0).expect() + stats.gamma(1.5).logpdf(x), (np.abs(X),))
 
 
+def test_numbers_may_have_scipys_names() -> None:
+    def f(m: float) -> Any:
+        return (stats.norm.pdf(x=0.3, loc=m) + stats.poisson.pmf(k=2, mu=m) + stats.norm.ppf(q=m)
+                + stats.poisson(m).pmf(k=1) + stats.norm(m).isf(q=0.2) + stats.gamma(m).cdf(x=0.7))
+
+    check_case(f, (0.4,))
+
+
 @pytest.mark.parametrize(("call", "error"), [
+    (lambda x: stats.norm.pdf(loc=x), TypeError), (lambda x: stats.norm.pdf(x, x=0.5), TypeError),
     (lambda x: stats.gamma.logpdf(x), TypeError), (lambda x: stats.norm.pdf(x, 0, 1, 2), TypeError),
     (lambda x: stats.norm.logpdf(x, df=2), TypeError),
     (lambda x: stats.norm.logpdf(x, 0, loc=1), TypeError),

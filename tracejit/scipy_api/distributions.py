@@ -129,8 +129,13 @@ def _quantile(d: Distribution, what: str, q: object, args: Parameters) -> Any:
 
 
 def _method(name: str, d: Distribution, what: str) -> Callable[..., Any]:
-    def capture(x: object, *args: object, **kwargs: object) -> Any:
-        given = bound(name, d, args, kwargs)
+    first = "q" if what in ("ppf", "isf") else "k" if d.discrete else "x"
+
+    def capture(*own: object, **kwargs: object) -> Any:
+        if not own and first not in kwargs:
+            raise TypeError(f"{what}() missing 1 required positional argument: {first!r}")
+        x, *args = own or (kwargs.pop(first),)
+        given = bound(name, d, tuple(args), kwargs)
         if what in ("logpdf", "logpmf"):
             return _density(d, x, given)
         if what in ("pdf", "pmf"):
