@@ -190,6 +190,51 @@ def test_a_class_that_a_call_makes_is_of_this_call(made: str, returned: str,
         sys.modules.pop(module.__name__, None)
 
 
+FUNCTIONS = {
+    "of nothing": "g = lambda y: 2.0", "of its argument": "g = lambda y: y * 2.0",
+    "of a number of the call": "k = STATE['k']\n    g = lambda y: k",
+    "of a default": "g = lambda y, k=STATE['k']: k",
+    "of a named default": "def g(y, *, k=STATE['k']):\n        return k",
+    "of a text of the call": "k = str(STATE['k'])\n    def g(y):\n        return k",
+    "of a function of the call": "k = STATE['k']\n    h = lambda: k\n    g = lambda y: h()",
+    "of a global": "g = lambda y: STATE['k'] * y", "of itself": (
+        "def g(y):\n        return 1 if y < 1 else y * g(y - 1)"),
+    "a generator": "def g(y):\n        yield STATE['k']\n        yield y",
+    "from outside": "g = outer", "a method": "g = C([5]).get",
+}
+KEPT = {"alone": ("g", "r"), "in a list": ("[g]", "r[0]"), "in a dict": ("{'a': g}", "r['a']"),
+        "in an object": ("types.SimpleNamespace(l=g)", "r.l"),
+        "in a partial": ("functools.partial(g)", "r")}
+OUTER = """STATE = {"k": 1}
+def outer(y=0.0):
+    return STATE["k"] * y
+"""
+
+
+@pytest.mark.parametrize("kept", KEPT)
+@pytest.mark.parametrize("made", FUNCTIONS)
+def test_a_function_that_a_call_returns_is_of_this_call(made: str, kept: str,
+                                                        tmp_path: Path) -> None:
+    returned, use = KEPT[kept]
+    text = f"{HEAD}{OUTER}def f(x):\n    {FUNCTIONS[made]}\n    return x, {returned}\n"
+    module = load(text, tmp_path, f"functions_of_their_own_{next(_NUMBERS)}")
+    call = tracejit.jit(module.f)
+    args = "()" if made == "a method" else "(2.0)"
+    use = f"[*{use}{args}]" if made == "a generator" else f"{use}{args}"
+    try:
+        with tracejit.config(disable_jit=True):
+            for k in (1, 5, 7):
+                module.STATE["k"] = k
+                found = outcome(use, call, module)
+                if isinstance(found, tracejit.Refusal):
+                    assert f"{module.__name__}.py" in str(found)
+                    assert made != "from outside"
+                else:
+                    assert repr(found) == repr(outcome(use, module.f, module))
+    finally:
+        sys.modules.pop(module.__name__, None)
+
+
 def test_iterators_and_views_are_refused_by_name() -> None:
     with pytest.raises(tracejit.Refusal, match=r"list_iterator, that is returned .* list\(\.\.\."):
         tracejit.jit(lambda x: (x, iter([1, 2])))(2.0)
@@ -197,3 +242,5 @@ def test_iterators_and_views_are_refused_by_name() -> None:
         tracejit.jit(lambda x: (x, {1: 2}.keys()))(2.0)
     with pytest.raises(tracejit.Refusal, match=r"the method 'append' of a list that is returned"):
         tracejit.jit(lambda x: (x, [1].append))(2.0)
+    with pytest.raises(tracejit.Refusal, match=r"the function '<lambda>', which captured code ma"):
+        tracejit.jit(lambda x: (x, lambda y: y))(2.0)

@@ -17,7 +17,7 @@ import numpy as np
 
 from tracejit.exact import is_unchanging
 from tracejit.trace.ground.modules import home_of, is_fixed
-from tracejit.trace.ground.source import is_made_by_captured
+from tracejit.trace.ground.source import is_made_by_captured, rewritten_source
 from tracejit.trace.state.paths import Path, attributes_of
 
 __all__ = ["CannotBeNew", "New", "new_at_each_call"]
@@ -49,7 +49,7 @@ class New:
 
 def new_at_each_call(x: object, outside: Outside) -> New | None:
     """Return how a call makes its own object; None for one that calls may share."""
-    _require_known_class(x)
+    _require_made_outside(x)
     if outside(x) is not None or _is_shared(x):
         return None
     kept = []
@@ -87,11 +87,11 @@ def _parts_of(x: object, outside: Outside) -> Iterator[object]:
     while pending:
         y = pending.pop()
         if id(y) in seen or _is_shared(y):
-            _require_known_class(y)
+            _require_made_outside(y)
             continue
         seen[id(y)] = y
         yield y
-        _require_known_class(y)
+        _require_made_outside(y)
         if isinstance(y, FunctionType):
             pending += _held_by(y)
         elif outside(y) is None and gc.is_tracked(y):
@@ -112,14 +112,18 @@ def _held_by(fn: FunctionType) -> list[Any]:
     return [x for x in held if isinstance(x, FunctionType) or not _is_shared(x)]
 
 
-def _require_known_class(x: object) -> None:
-    """Refuse a class that captured code makes, and its objects: each call would make another."""
+def _require_made_outside(x: object) -> None:
+    """Refuse a class or function that captured code makes: each call would make another."""
     cls = x if isinstance(x, type) else type(x)
     if is_made_by_captured(cls):
         what = f"the class {cls.__name__!r}"
         raise CannotBeNew(f"{what if cls is x else f'an object of {what}'}, which the function "
                           "makes, that is returned would be of one class for all calls",
                           "Make the class outside of the function")
+    if isinstance(x, FunctionType) and rewritten_source(x.__code__) is not None:
+        raise CannotBeNew(f"the function {x.__name__!r}, which captured code makes, that is "
+                          "returned would be one for all calls, and runs nowhere else",
+                          "Return the numbers that it reads, and make the function of them outside")
 
 
 def _require_new(x: object, outside: Outside) -> None:
