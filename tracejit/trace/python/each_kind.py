@@ -98,6 +98,8 @@ def knows_kinds(fn: object, x: Merged) -> bool:
     """
     if is_of_package(fn):
         return True
+    if fn is sorted and x.flag is None:  # whichever kind an item is of, its place is the same
+        return x.number.dtype == np.float64 and not x.may_be_array
     return any(fn is f for f in KNOWN) and not (
         (x.number.dtype.kind == "c" or x.may_be_array) and (fn is max or fn is min))
 

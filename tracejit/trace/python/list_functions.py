@@ -10,7 +10,7 @@ import numpy as np
 
 from tracejit.errors import LargeInt
 from tracejit.ir.dims import Dim, dim_values, is_nonneg
-from tracejit.trace.containers.runs import Run, Stored, copies, has_runs, length, size_of
+from tracejit.trace.containers.runs import Run, Stored, array_of, copies, has_runs, length, size_of
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.lists.grown import plain_items
@@ -26,9 +26,11 @@ from tracejit.trace.values.mixed import (
     Flag,
     Kind,
     Mixed,
+    all_kinds_of,
     is_mixed,
     kinds_of,
     merged,
+    number_of,
     storage,
     united,
 )
@@ -215,11 +217,19 @@ def ordered(xs: object, key: object, reverse: object) -> list[Any]:
 
 
 def sorted_floats(xs: object, reverse: object = False) -> list[Any] | None:
-    """Return the items of a list or tuple of floats, some of them traced, in order; else None."""
+    """Return the items of a list or tuple of floats, some of them traced, in order; else None.
+
+    Where some are Python's and others NumPy's, each of the result may be of either kind.
+    """
     if not isinstance(xs, (list, tuple)) or not any(isinstance(x, (Tracer, Mixed)) for x in xs):
         return None
-    run = joined(xs) if all(map(is_plain_number, xs)) else None
-    if run is None or any(k.dtype.kind != "f" for k in run.kinds):
+    if not all(map(is_plain_number, xs)):
         return None
-    return [run.like(in_order(run.data)).item(k)
-            for k in (reversed(range(len(xs))) if reverse else range(len(xs)))]
+    kinds = united(*map(all_kinds_of, xs))
+    dtype = storage(kinds)
+    if dtype is None or any(k.dtype.kind != "f" for k in kinds):
+        return None
+    data = in_order(cast(array_of([number_of(x) for x in xs]), dtype))
+    found = [merged(scalar_of(data[k].value, weak=all(kind.weak for kind in kinds)), kinds)
+             for k in range(len(xs))]
+    return found[::-1] if reverse else found

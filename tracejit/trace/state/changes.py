@@ -140,7 +140,7 @@ def before_change(x: Any, key: Any) -> None:
     trace.captured.refuse_change(x)
     refuse_joined_change(x)
     _refuse_change_of_item(x)
-    depth = known_container(x)
+    depth = max(known_container(x), _depth_of_stand_in(x))
     if isinstance(x, CONTAINERS):
         trace.record(ItemPlace(x, key, depth), depth)
         return
@@ -150,6 +150,16 @@ def before_change(x: Any, key: Any) -> None:
                      "Set its attributes one by one")
     note_shown_of_class(x, key)
     trace.record(AttributePlace(x, key, depth), depth)
+
+
+def _depth_of_stand_in(x: object) -> int:
+    """Return in how many regions a loop is that begins its iterations with an object; else 0.
+
+    The loop gives the places around it what its last iteration leaves in them, so that a change of
+    the object, which is made anew at each attempt, is none of a region around.
+    """
+    return next((frame.depth - 1 for frame in reversed(current().frames)
+                 if any(x is s for s in frame.stand_ins)), 0)
 
 
 def _refuse_change_of_item(x: object) -> None:
