@@ -31,6 +31,7 @@ from tracejit.trace.state.changes import (
     note_shown_of_class,
     refuse_shown_of_class,
 )
+from tracejit.trace.state.insides import read_annotations
 from tracejit.trace.state.paths import class_entry, is_users_type
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.tracer import Tracer, tracer_of
@@ -49,7 +50,7 @@ def read_attribute(owner: object, name: str, *default: object) -> Any:
     captured = current().captured
     cls = type(owner)
     if cls is ModuleType or isinstance(owner, type) or home_of_class(cls) == "builtins":
-        return _set_one(captured.attribute(owner, name), owner, name, default)
+        return _set_one(_attribute_of_pythons(owner, name), owner, name, default)
     if type(captured.entry(owner, "__getattribute__")) is FunctionType and not (
             captured.is_from_outside(owner)):
         raise refuse(f"an attribute of a {cls.__name__} that captured code made, whose class has "
@@ -85,6 +86,13 @@ def _attribute_of_stand_in(owner: ObjectReference | TracedRange, name: str) -> A
     if isinstance(owner, TracedRange):
         return attribute_of_range(owner, name)
     return attribute_of_object(owner, name)
+
+
+def _attribute_of_pythons(owner: object, name: str) -> Any:
+    """Return an attribute of a module, class, function or another object of Python's own."""
+    if name == "__annotations__":
+        read_annotations(owner)
+    return current().captured.attribute(owner, name)
 
 
 def _gives_its_own(found: object) -> bool:

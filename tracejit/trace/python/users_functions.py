@@ -30,6 +30,7 @@ from tracejit.trace.python.kinds_of_values import asked_type_of, holds_traced
 from tracejit.trace.python.recursions import bounded_recursion
 from tracejit.trace.state.changes import note_all_new, note_made, note_new
 from tracejit.trace.state.clocks import let_out
+from tracejit.trace.state.copying import read_reducers
 from tracejit.trace.state.key_orders import refuse_orders_within, with_orders_of
 from tracejit.trace.state.outer_reads import is_generated
 from tracejit.trace.state.policy import (
@@ -71,6 +72,8 @@ def call_python(fn: FunctionType, args: tuple[object, ...], kwargs: dict[str, ob
         settle([*args, kwargs])
         for name in current().captured.native.called_with(fn, (*args, *kwargs.values())):
             unseen(name)
+        if fn is copy.copy or fn is copy.deepcopy:
+            read_reducers((*args, *kwargs.values()), fn is copy.deepcopy)
         result = call_watched(new, args, kwargs, f"{fn.__name__}()")
     if fn is copy.copy or fn is dataclasses.replace:
         note_new(result, args)

@@ -239,7 +239,8 @@ def _of_numpys(state: object) -> object:
 
 
 _AS_THEY_ARE = (type, FunctionType, BuiltinFunctionType, ModuleType)
-_SEEN_THROUGH = {"numpy", "scipy", "types", "collections", "functools", "string", "fractions"}
+_SEEN_THROUGH = {"numpy", "scipy", "types", "collections", "functools", "string", "fractions",
+                 "dataclasses"}
 """Libraries whose objects have no state but their attributes."""
 
 

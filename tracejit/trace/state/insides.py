@@ -5,6 +5,7 @@ Such code asks for any of their attributes, by names that no capture sees. All a
 
 from __future__ import annotations
 
+import ast
 import functools
 from collections.abc import Iterable, Iterator
 from types import FunctionType, MethodType, ModuleType
@@ -19,7 +20,7 @@ from tracejit.trace.state.methods import items_of
 from tracejit.trace.state.paths import FunctionRoot, Path, functions_of, is_users_type
 from tracejit.trace.state.uncaptured import unseen
 
-__all__ = ["Inside", "read_insides"]
+__all__ = ["Inside", "read_annotations", "read_insides"]
 
 
 class Inside(Content):
@@ -78,7 +79,9 @@ def _looked_into(things: Iterable[object]) -> Iterator[Any]:
                 if is_followed(x):
                     yield x
             elif isinstance(x, FunctionType):
-                if rewritten_source(x.__code__) is None and not is_fixed(home_of(x)):
+                if rewritten_source(x.__code__) is not None:
+                    read_annotations(x)
+                elif not is_fixed(home_of(x)):
                     yield x
             elif isinstance(x, ModuleType):
                 if not is_fixed(x.__name__):
@@ -89,3 +92,38 @@ def _looked_into(things: Iterable[object]) -> Iterator[Any]:
                 yield from _looked_into((x.func, *x.args, *x.keywords.values()))
             elif is_users_type(type(x)) and is_followed(type(x)):
                 yield type(x)
+
+
+def read_annotations(fn: object) -> None:
+    """Guard the outer names in the annotations of a function that captured code makes.
+
+    Python evaluates them, unseen, where the function is made.
+    """
+    source = rewritten_source(fn.__code__) if isinstance(fn, FunctionType) else None
+    if source is None or source.tree is None or not isinstance(fn, FunctionType):
+        return
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.FunctionDef) and node.name == fn.__code__.co_name and (
+                min([node.lineno, *[x.lineno for x in node.decorator_list]])
+                == fn.__code__.co_firstlineno):
+            args = [x.annotation for x in ast.walk(node.args) if isinstance(x, ast.arg)]
+            for annotation in filter(None, [*args, node.returns]):
+                _read_annotation(annotation, fn.__globals__)
+
+
+def _read_annotation(annotation: ast.expr, names: dict[str, Any]) -> None:
+    captured = current().captured
+    for node in ast.walk(annotation):
+        if isinstance(node, ast.Name):
+            path = Path(names, node.id)
+            if node.id in names:
+                captured.read(path)
+            else:  # a builtin, or a name of the function around
+                captured.absent(path)
+        elif not isinstance(node, _PLAIN):
+            unseen("reading an annotation")
+            return
+
+
+_PLAIN = (ast.Constant, ast.BinOp, ast.BitOr, ast.expr_context)
+"""The parts of annotations, beside names, that read nothing."""

@@ -6,6 +6,7 @@ items. It is light to import: calls of compiled code need no more.
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import itertools
 import sys
@@ -65,7 +66,8 @@ class Path:
     A step is ("attr", name), ("item", key), ("type", None) for the class of an object, ("entry",
     name) for an entry of a class or its bases, ("own", name) for an object's own attribute, ("key",
     k) for the k-th key of a dict or item of a set, ("super", (class, name)) for an entry of the
-    bases behind a class, ("methods", None) for the names of special methods, or ("call", (name,
+    bases behind a class, ("methods", None) for the names of special methods, ("reducer", None) for
+    the function in the table of `copyreg` that copies a class's objects, or ("call", (name,
     arguments, keywords)) for the result of a method that only reads.
     """
 
@@ -141,6 +143,7 @@ _STEPS: dict[str, Callable[[Any, Any], Any]] = {
     "super": lambda cls, key: class_entry(cls, key[1], key[0]),
     "own": lambda x, name: own_names(x)[name],
     "methods": lambda cls, _: special_names(cls),
+    "reducer": lambda cls, _: copyreg.dispatch_table[cls],
     "key": lambda x, k: next(itertools.islice(x, k, None)),
 }
 _TEXTS: dict[str, Callable[[str, Any], str]] = {
@@ -149,6 +152,7 @@ _TEXTS: dict[str, Callable[[str, Any], str]] = {
     "own": lambda text, name: f"vars({text})[{name!r}]",
     "key": lambda text, k: f"list({text})[{k}]",
     "methods": lambda text, _: f"the special methods of {text}",
+    "reducer": lambda text, _: f"copyreg.dispatch_table[{text}]",
     "super": lambda text, key: f"super({key[0].__name__}, {text}).{key[1]}",
     "call": lambda text, key: (f"{text}{'' if key[0] == '__call__' else f'.{key[0]}'}"
                                f"({', '.join(map(repr, key[1]))})"),

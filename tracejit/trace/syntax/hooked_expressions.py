@@ -1,6 +1,7 @@
 """Expressions whose operations, calls and reads of outer names go through hooks."""
 
 from __future__ import annotations
+import __future__
 
 import ast
 import copy
@@ -37,6 +38,8 @@ class ExpressionRewriter(ast.NodeTransformer):
         self.file = file
         self.free = (*fn.__code__.co_freevars, *OF_FRAMES.intersection(fn.__globals__))
         """The names that are no builtins, in no scope of the function."""
+        self.keeps_texts = bool(fn.__code__.co_flags & __future__.annotations.compiler_flag)
+        """Whether annotations are texts: they are left as they are written."""
         self.scopes: list[set[str]] = []
         self.class_names: set[str] = set()
         """The names of the class whose body is rewritten: no function in it sees these."""

@@ -150,7 +150,8 @@ class FunctionRewriter(StatementRewriter):
                           "values, in the body of a class cannot be captured. Do it before the "
                           "class, or after it")
         for field, part in ast.iter_fields(s):
-            if isinstance(part, ast.expr) and field != "target" and not isinstance(s, ast.Delete):
+            if isinstance(part, ast.expr) and not isinstance(s, ast.Delete) and field not in (
+                    "target", "annotation" if self.keeps_texts else ""):
                 new = self.visit(part)
                 new = place(hook("iterate", new), part) if field == "iter" else new
                 setattr(s, field, place(hook("truth", new), part) if field == "test" else new)
