@@ -83,3 +83,18 @@ def test_other_moments_and_wrong_confidences_are_refused() -> None:
                  tracejit.jit(lambda c: stats.norm.interval(c, c)[0])):
         with pytest.raises(ValueError, match="alpha must be between 0 and 1"):
             call(1.5)
+
+
+def test_which_moments_may_be_said_by_position() -> None:
+    calls = [lambda m: stats.gamma.stats(m, 0, 1, "m"), lambda m: stats.gamma.stats(m, 0, 1, "mv"),
+             lambda m: stats.norm.stats(m, 2.0, "v"), lambda m: stats.poisson.stats(m, 0, "v"),
+             lambda m: stats.gamma.stats(m, moments="v")]
+    wrong = [lambda m: stats.gamma.stats(m, 0, 1, "m", moments="v"),
+             lambda m: stats.poisson.stats(m, 0, "m", 1)]
+    with tracejit.config(disable_jit=True):
+        for f in calls:
+            np.testing.assert_allclose(tracejit.jit(lambda m, f=f: f(m))(2.5), f(2.5))
+        for f in wrong:
+            for call in (f, tracejit.jit(lambda m, f=f: f(m))):
+                with pytest.raises(TypeError, match="_parse_args_stats"):
+                    call(2.5)

@@ -182,9 +182,16 @@ def _moment(name: str, d: Distribution, what: str, *args: object, **kwargs: obje
     return _result(d, bound(name, d, args, kwargs), formula, _MOVED[what])
 
 
-def _stats(name: str, d: Distribution, *args: object, moments: str = "mv",
-           **kwargs: object) -> Any:
-    """Return the mean and the variance."""
+def _stats(name: str, d: Distribution, *args: object, **kwargs: object) -> Any:
+    """Return the mean and the variance; which of them may be said after the parameters."""
+    most = len(d.shapes) + (1 if d.discrete else 2)
+    args, behind = args[:most], args[most:]
+    if behind and "moments" in kwargs:
+        raise TypeError("_parse_args_stats() got multiple values for argument 'moments'")
+    if len(behind) > 1:
+        raise TypeError(f"_parse_args_stats() takes from {len(d.shapes) + 1} to {most + 2} "
+                        f"positional arguments but {most + len(behind) + 1} were given")
+    moments: Any = behind[0] if behind else kwargs.pop("moments", "mv")
     if set(moments) - {"m", "v"}:
         raise refuse(f"scipy.stats.{name}.stats of other moments than the mean and the variance "
                      "cannot be captured", 'Ask for moments="mv"')
