@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 from tracejit.codegen.draw_calls import lower_draw
@@ -109,11 +110,11 @@ class Routines:
         self.frame.add(Do(solve, self.frame.origin(eqn)))
 
     def lu(self, eqn: Eqn) -> None:
-        """Factorise with pivots."""
+        """Factorise with pivots, of which one is 0 where a matrix is singular."""
         factors = self._copied(eqn.inputs[0], eqn.outputs[0])
         pivots, (n,) = self.code.array(eqn.outputs[1])
-        self.frame.fail(Bin("!=", call("getrf", n, factors, pivots), ZERO), "LinAlgError",
-                        "Singular matrix", [], eqn)
+        self.frame.fail(Bin("<", call("getrf", n, factors, pivots), ZERO), "LinAlgError",
+                        "Incorrect argument found while performing LU factorization", [], eqn)
 
     def _swaps(self, x: Array, pivots: Array, n: Expression, m: Expression,
                reverse: bool) -> Loop:
@@ -150,7 +151,9 @@ class Routines:
         size = call("fabs", d)
         if lu.dtype.kind == "c":
             size = call("hypot", call("real", d), call("imag", d))
-            length = Cast(lu.dtype, call("complex", size, literal(Literal(0, total.dtype))))
+            nothing, unit = (literal(Literal(x, total.dtype)) for x in (0, 1))
+            divisor = Select(Bin("==", size, nothing), unit, size)
+            length = Cast(lu.dtype, call("complex", divisor, nothing))
             turned: Expression = Bin("*", sign, Bin("/", d, length))
         else:
             turned = Select(Bin("<", d, zero), Unary("-", sign), sign)
@@ -161,7 +164,9 @@ class Routines:
                 Assign(total.name, Bin("+", total, call("log", size))),
                 Assign(sign.name, turned),
                 Assign(sign.name, Select(Bin("!=", _element(pivots, k), Bin("+", k, ONE)),
-                                         Unary("-", sign), sign))]))
+                                         Unary("-", sign), sign))]),
+            Assign(sign.name, Select(Bin("==", total, literal(Literal(-math.inf, total.dtype))),
+                                     zero, sign)))
 
     def argsort(self, eqn: Eqn) -> None:
         """Order each row."""

@@ -4,22 +4,22 @@
 
 def kernel(ctx, theta, x, y, out0, out1, arena, n):
     t21 = f64_at(arena, 0, 5)
-    t41 = f64_at(arena, 0, 5)
-    t52 = f64_at(arena, 0, 5)
+    t40 = f64_at(arena, 0, 5)
     o1 = 0 + idiv(8 * n * n + 63, 64) * 64
-    t39 = f64_at(arena, o1, 6)
-    t37 = f64_at(arena, o1, 6)
+    t23 = f64_at(arena, o1, 6)
+    t42 = f64_at(arena, o1, 6)
+    t53 = f64_at(arena, o1, 6)
     o2 = o1 + idiv(8 * n * n + 63, 64) * 64
-    t23 = f64_at(arena, o2, 7)
-    t50 = f64_at(arena, o2, 7)
-    o3 = o2 + idiv(8 * n * n + 63, 64) * 64
-    t24 = i64_at(arena, o3, 8)
-    o4 = o3 + idiv(8 * n + 63, 64) * 64
-    t26 = f64_at(arena, o4, 9)
+    t24 = i64_at(arena, o2, 7)
+    o3 = o2 + idiv(8 * n + 63, 64) * 64
+    t22 = f64_at(arena, o3, 8)
+    o4 = o3 + idiv(8 * n * n + 63, 64) * 64
+    t29 = f64_at(arena, o4, 9)
     o5 = o4 + idiv(8 * n + 63, 64) * 64
-    t22 = f64_at(arena, o5, 10)
-    o6 = o5 + idiv(8 * n * n + 63, 64) * 64
-    t35 = f64_at(arena, o6, 11)
+    t38 = f64_at(arena, o5, 10)
+    o6 = o5 + idiv(8 * n + 63, 64) * 64
+    t44 = f64_at(arena, o6, 11)
+    t55 = f64_at(arena, o6, 11)
     v5 = exp(theta[2])                                        # %5  gaussian_process.py:7
     v3 = exp(theta[1])                                        # %3  gaussian_process.py:7
     v11 = v3 * v3                                             # %11  gaussian_process.py:9
@@ -29,111 +29,118 @@ def kernel(ctx, theta, x, y, out0, out1, arena, n):
         for j in range(n):
             v8 = x_2 - x[j]                                   # %8  gaussian_process.py:8
             t21[i * n + j] = v1 * exp(-0.5 * (v8 * v8) / v11) + v5 * f64(j == i)  # %18 %19 %20 %9 %10 %12 %13 %14 %21  gaussian_process.py:9
-            t39[i * n + j] = 0.0                              # %39  gaussian_process.py:10
     for i in range(n):
         for j in range(n):
             t23[i * n + j] = t21[i * n + j]                   # %23, a copy: a library routine overwrites it
-    if getrf(n, t23, t24) != 0:                               # %23  gaussian_process.py:11
+    if getrf(n, t23, t24) < 0:                                # %23  gaussian_process.py:11
         return fail(ctx, 1, 0, 0)
     for i in range(n):
-        t26[i] = y[i]                                         # %26, a copy: a library routine overwrites it
-    trsm("L", "N", "N", n, 1, t23, t26)                       # %26  gaussian_process.py:11
-    trsm("U", "N", "U", n, 1, t23, t26)
-    for k in range(n - 1, -1, -1):
-        for j in range(1):
-            held = t26[k * 1 + j]
-            t26[k * 1 + j] = t26[(t24[k] - 1) * 1 + j]
-            t26[(t24[k] - 1) * 1 + j] = held
-    for i in range(n):
-        for l in range(n):
-            t22[i * n + l] = t21[i * n + l]                   # %22, a copy: a library routine overwrites it
+        for j in range(n):
+            t22[i * n + j] = t21[i * n + j]                   # %22, a copy: a library routine overwrites it
     if potrf(n, t22) != 0:                                    # %22  gaussian_process.py:10
         return fail(ctx, 2, 0, 0)
     for row in range(n):
         for column in range(row + 1, n):
             t22[row * n + column] = 0.0
-    s29 = 0.0
+    s27 = True
+    for i in range(n):
+        s27 = s27 & (t23[i * n + i] != 0.0)                   # %26 %27  gaussian_process.py:11
+    if not s27:                                               # gaussian_process.py:11
+        return fail(ctx, 3, 0, 0)
+    for i in range(n):
+        t29[i] = y[i]                                         # %29, a copy: a library routine overwrites it
+    trsm("L", "N", "N", n, 1, t23, t29)                       # %29  gaussian_process.py:11
+    trsm("U", "N", "U", n, 1, t23, t29)
+    for k in range(n - 1, -1, -1):
+        for j in range(1):
+            held = t29[k * 1 + j]
+            t29[k * 1 + j] = t29[(t24[k] - 1) * 1 + j]
+            t29[(t24[k] - 1) * 1 + j] = held
     s32 = 0.0
+    s35 = 0.0
     for block in range(0, n, 4096):
-        s29_part = 0.0
         s32_part = 0.0
+        s35_part = 0.0
         for i in range(block, imin(block + 4096, n)):
-            v28 = 0.5 * y[i]                                  # %28  gaussian_process.py:12
-            s29_part = radd(s29_part, v28 * t26[i])           # %29  gaussian_process.py:12
-            v22 = t22[i * n + i]
-            s32_part = radd(s32_part, log(v22))               # %31 %32  gaussian_process.py:12
-            t35[i] = v28                                      # %35  gaussian_process.py:11
-            t39[i * n + i] = t39[i * n + i] + 1.0 / v22       # %34 %40  gaussian_process.py:10
-        s29 = radd(s29, s29_part)
+            v31 = 0.5 * y[i]                                  # %31  gaussian_process.py:12
+            s32_part = radd(s32_part, v31 * t29[i])           # %32  gaussian_process.py:12
+            s35_part = radd(s35_part, log(t22[i * n + i]))    # %34 %35  gaussian_process.py:12
+            t38[i] = v31                                      # %38  gaussian_process.py:11
         s32 = radd(s32, s32_part)
-    if n * n * n >= 4096:
-        gemm("T", "N", n, n, n, t22, n, t39, n, t41)          # %41  gaussian_process.py:10
-    else:
-        for i in range(n):
-            for l in range(n):
-                t41[i * n + l] = 0.0                          # %41  gaussian_process.py:10
-        for i in range(n):
-            for l in range(n):
-                v22_2 = t22[i * n + l]
-                for m in range(n):
-                    t41[l * n + m] = t41[l * n + m] + v22_2 * t39[i * n + m]  # %41  gaussian_process.py:10
+        s35 = radd(s35, s35_part)
     for k_2 in range(n):
         for j_2 in range(1):
-            held_2 = t35[k_2 * 1 + j_2]
-            t35[k_2 * 1 + j_2] = t35[(t24[k_2] - 1) * 1 + j_2]
-            t35[(t24[k_2] - 1) * 1 + j_2] = held_2
-    trsm("U", "T", "U", n, 1, t23, t35)
-    trsm("L", "T", "N", n, 1, t23, t35)                       # %36  gaussian_process.py:11
+            held_2 = t38[k_2 * 1 + j_2]
+            t38[k_2 * 1 + j_2] = t38[(t24[k_2] - 1) * 1 + j_2]
+            t38[(t24[k_2] - 1) * 1 + j_2] = held_2
+    trsm("U", "T", "U", n, 1, t23, t38)
+    trsm("L", "T", "N", n, 1, t23, t38)                       # %39  gaussian_process.py:11
     if n * n * 1 >= 4096:
-        gemm("N", "T", n, n, 1, t35, 1, t26, 1, t37)          # %37  gaussian_process.py:11
+        gemm("N", "T", n, n, 1, t38, 1, t29, 1, t40)          # %40  gaussian_process.py:11
     else:
         for i in range(n):
             for l in range(n):
-                s37 = 0.0
+                s40 = 0.0
                 for m in range(1):
-                    s37 = radd(s37, t35[i] * t26[l])          # %37  gaussian_process.py:11
-                t37[i * n + l] = s37
-    v33 = s29 + s32                                           # %33  gaussian_process.py:12
+                    s40 = radd(s40, t38[i] * t29[l])          # %40  gaussian_process.py:11
+                t40[i * n + l] = s40
+    v36 = s32 + s35                                           # %36  gaussian_process.py:12
     for i in range(n):
         for l in range(n):
-            v47 = t41[i * n + l] * select(i > l, 1.0, select(i == l, 0.5, 0.0))  # %43 %44 %42 %45 %47  gaussian_process.py:10
-            v47_2 = t41[l * n + i] * select(l > i, 1.0, select(l == i, 0.5, 0.0))  # %43 %44 %42 %45 %47  gaussian_process.py:10
-            t50[i * n + l] = select(i >= l, v47, 0.0) + select(l >= i, v47_2, 0.0)  # %46 %48 %50  gaussian_process.py:10
-    trsm("L", "T", "N", n, n, t22, t50)                       # %51  gaussian_process.py:10
+            t42[i * n + l] = 0.0                              # %42  gaussian_process.py:10
+    for i in range(n):
+        t42[i * n + i] = t42[i * n + i] + 1.0 / t22[i * n + i]  # %37 %43  gaussian_process.py:10
+    if n * n * n >= 4096:
+        gemm("T", "N", n, n, n, t22, n, t42, n, t44)          # %44  gaussian_process.py:10
+    else:
+        for i in range(n):
+            for l in range(n):
+                t44[i * n + l] = 0.0                          # %44  gaussian_process.py:10
+        for i in range(n):
+            for l in range(n):
+                v22_3 = t22[i * n + l]
+                for m in range(n):
+                    t44[l * n + m] = t44[l * n + m] + v22_3 * t42[i * n + m]  # %44  gaussian_process.py:10
     for i in range(n):
         for l in range(n):
-            t52[i * n + l] = t50[l * n + i]                   # %52  gaussian_process.py:10
-    trsm("L", "T", "N", n, n, t22, t52)                       # %53  gaussian_process.py:10
-    s58 = 0.0
-    s60 = 0.0
-    s66 = 0.0
+            v50 = t44[i * n + l] * select(i > l, 1.0, select(i == l, 0.5, 0.0))  # %46 %47 %45 %48 %50  gaussian_process.py:10
+            v50_2 = t44[l * n + i] * select(l > i, 1.0, select(l == i, 0.5, 0.0))  # %46 %47 %45 %48 %50  gaussian_process.py:10
+            t53[i * n + l] = select(i >= l, v50, 0.0) + select(l >= i, v50_2, 0.0)  # %49 %51 %53  gaussian_process.py:10
+    trsm("L", "T", "N", n, n, t22, t53)                       # %54  gaussian_process.py:10
     for i in range(n):
-        s58_part = 0.0
-        s60_part = 0.0
-        s66_part = 0.0
+        for l in range(n):
+            t55[i * n + l] = t53[l * n + i]                   # %55  gaussian_process.py:10
+    trsm("L", "T", "N", n, n, t22, t55)                       # %56  gaussian_process.py:10
+    s61 = 0.0
+    s63 = 0.0
+    s69 = 0.0
+    for i in range(n):
+        s61_part = 0.0
+        s63_part = 0.0
+        s69_part = 0.0
         x_4 = x[i]
         for l in range(n):
-            v54 = t52[i * n + l] * select(i > l, 1.0, select(i == l, 0.5, 0.0))  # %43 %44 %42 %45 %54  gaussian_process.py:10
-            v56 = -t37[i * n + l] + select(i >= l, v54, 0.0)  # %46 %55 %38 %56  gaussian_process.py:10
-            s58_part = radd(s58_part, v56 * f64(l == i))      # %18 %19 %57 %58  gaussian_process.py:9
+            v57 = t55[i * n + l] * select(i > l, 1.0, select(i == l, 0.5, 0.0))  # %46 %47 %45 %48 %57  gaussian_process.py:10
+            v59 = -t40[i * n + l] + select(i >= l, v57, 0.0)  # %49 %58 %41 %59  gaussian_process.py:10
+            s61_part = radd(s61_part, v59 * f64(l == i))      # %18 %19 %60 %61  gaussian_process.py:9
             v8_2 = x_4 - x[l]                                 # %8  gaussian_process.py:8
             v12_2 = -0.5 * (v8_2 * v8_2) / v11                # %9 %10 %12  gaussian_process.py:9
             v13_2 = exp(v12_2)                                # %13  gaussian_process.py:9
-            s60_part = radd(s60_part, v56 * v13_2)            # %59 %60  gaussian_process.py:9
-            s66_part = radd(s66_part, v56 * v1 * v13_2 * (-v12_2 / v11))  # %63 %64 %61 %62 %65 %66  gaussian_process.py:9
-        s58 = radd(s58, s58_part)
-        s60 = radd(s60, s60_part)
-        s66 = radd(s66, s66_part)
-    v67 = s66 * v3                                            # %67  gaussian_process.py:9
-    v74 = s60 * v1                                            # %74  gaussian_process.py:7
-    v69 = s58 * v5                                            # %69  gaussian_process.py:7
-    v70 = (v67 + v67) * v3                                    # %68 %70  gaussian_process.py:7
-    out1[0] = 0.0                                             # %71  gaussian_process.py:7
-    out1[1] = 0.0                                             # %71  gaussian_process.py:7
-    out1[2] = 0.0                                             # %71  gaussian_process.py:7
-    out1[2] = out1[2] + v69                                   # %72  gaussian_process.py:7
-    out1[1] = out1[1] + v70                                   # %73  gaussian_process.py:7
-    out1[0] = out1[0] + v74                                   # %75  gaussian_process.py:7
-    out0[0] = v33
+            s63_part = radd(s63_part, v59 * v13_2)            # %62 %63  gaussian_process.py:9
+            s69_part = radd(s69_part, v59 * v1 * v13_2 * (-v12_2 / v11))  # %66 %67 %64 %65 %68 %69  gaussian_process.py:9
+        s61 = radd(s61, s61_part)
+        s63 = radd(s63, s63_part)
+        s69 = radd(s69, s69_part)
+    v70 = s69 * v3                                            # %70  gaussian_process.py:9
+    v77 = s63 * v1                                            # %77  gaussian_process.py:7
+    v72 = s61 * v5                                            # %72  gaussian_process.py:7
+    v73 = (v70 + v70) * v3                                    # %71 %73  gaussian_process.py:7
+    out1[0] = 0.0                                             # %74  gaussian_process.py:7
+    out1[1] = 0.0                                             # %74  gaussian_process.py:7
+    out1[2] = 0.0                                             # %74  gaussian_process.py:7
+    out1[2] = out1[2] + v72                                   # %75  gaussian_process.py:7
+    out1[1] = out1[1] + v73                                   # %76  gaussian_process.py:7
+    out1[0] = out1[0] + v77                                   # %78  gaussian_process.py:7
+    out0[0] = v36
     return 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,15 @@ import numpy as np
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.finite import checks_finite
 from tracejit.numpy_api.grids import eye
+from tracejit.numpy_api.plainly import cofactors
 from tracejit.numpy_api.stacks import over_stacks
+from tracejit.ops.calls import stop_gradient
+from tracejit.ops.implicit import RULES, Rule, implied
 from tracejit.ops.linalg import adjoint, conjugate
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import captures, scipy_captures
 from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.python.calls import call_function
 from tracejit.trace.regions.attempts import catches
 from tracejit.trace.values.equations import apply, as_operand, cast, emit, same_dim
 from tracejit.trace.values.tracer import Tracer, tracer_of
@@ -99,8 +103,10 @@ def _solve_one(a: Tracer, b: Tracer) -> Any:
 
 
 def _factorized(a: Tracer) -> tuple[Tracer, Tracer]:
-    lu, pivots = emit("lu", [a.value])
-    return tracer_of(lu), tracer_of(pivots)
+    """Return LU and pivots of a matrix that is regular: else the program ends with an error."""
+    lu, pivots = map(tracer_of, emit("lu", [a.value]))
+    ABOVE.require(np.all(np.diagonal(lu) != 0), np.linalg.LinAlgError, "Singular matrix")
+    return lu, pivots
 
 
 def _regular(a: Tracer) -> tuple[Tracer, Tracer]:
@@ -133,16 +139,44 @@ def slogdet(a: object) -> Any:
 
 
 def _slogdet_one(a: Tracer) -> tuple[Tracer, Tracer]:
-    lu, pivots = _factorized(a)
+    return _with_factors(a)[:2]
+
+
+def _with_factors(a: Tracer) -> tuple[Tracer, Tracer, Tracer, Tracer]:
+    """Return sign and logarithm of a determinant, LU and pivots, of a singular matrix, too."""
+    lu, pivots = map(tracer_of, emit("lu", [a.value]))
     sign, logdet = emit("slogdet", [a.value, lu.value, pivots.value])
-    return tracer_of(sign), tracer_of(logdet)
+    return tracer_of(sign), tracer_of(logdet), lu, pivots
 
 
 @captures(np.linalg.det)
 def det(a: object) -> Any:
     """Return the determinant."""
-    sign, logdet = slogdet(a)
-    return sign * np.exp(logdet)
+    return over_stacks(_det_one, "np.linalg.det", (require_square(as_inexact(a)), 2))
+
+
+def _det_one(a: Tracer) -> Any:
+    sign, logdet, lu, pivots = _with_factors(a)
+    found: Any = sign * np.exp(logdet)
+    return implied("det", [as_tracer(found)], a, lu, pivots)[0]
+
+
+def _cofactors(results: Sequence[np.ndarray], operands: Sequence[np.ndarray]) -> Any:
+    """Return the derivatives of a determinant by the elements of its matrix."""
+    a, lu, _ = operands
+
+    def of_regular() -> Any:
+        one = cast(eye(a.shape[0]), a.dtype)
+        return results[0] * np.swapaxes(apply("solve", a, one, *operands[1:], transposed=False),
+                                        0, 1)
+
+    return call_function(cofactors, (a, lu, of_regular, stop_gradient), {})
+
+
+RULES["det"] = Rule(
+    lambda results, operands, tangents: [np.sum(_cofactors(results, operands) * tangents[0])],
+    lambda results, operands, cts: [None if cts[0] is None else cts[0] * conjugate(
+        _cofactors(results, operands)), None, None])
 
 
 def cholesky_of(a: object, lower: bool = False) -> Any:

@@ -14,6 +14,7 @@ from tracejit.ir.lapack import real_of
 from tracejit.ir.lowering import Contract, Library
 from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import Cotangent, Tangent, dense
+from tracejit.ops.implicit import assured
 from tracejit.ops.kinds import Infer, bilinear, only, structural
 from tracejit.ops.modes import ForwardMode, ReverseMode
 from tracejit.trace.values.equations import apply, emit
@@ -258,7 +259,8 @@ def _lu(a: np.ndarray | np.generic) -> Any:
         p = k + int(np.argmax(np.abs(m[k:, k])))
         pivots[k] = p + 1
         m[[k, p]] = m[[p, k]]
-        m[k + 1:, k] /= m[k, k]
+        if m[k, k] != 0:
+            m[k + 1:, k] /= m[k, k]
         m[k + 1:, k + 1:] -= np.outer(m[k + 1:, k], m[k, k + 1:])
     return np.ascontiguousarray(m.T), pivots
 
@@ -326,8 +328,10 @@ def _slogdet_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Bloc
     return only(a.with_shape(()), Aval(real_of(a.dtype), ()))
 
 
-def _inverse_transposed(a: Tracer, lu: object, pivots: object) -> Any:
-    return apply("solve", a, _identity(a), lu, pivots, transposed=True)
+def _inverse_transposed(a: Tracer, lu: Tracer, pivots: object) -> Any:
+    fine = assured(np.all(np.diagonal(lu) != 0), "Singular matrix")
+    one = np.where(fine, _identity(a), a.dtype.type(0))
+    return apply("solve", a, one, lu, pivots, transposed=True)
 
 
 def _slogdet_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
