@@ -447,7 +447,7 @@ class Trace:
                     place.set(before)  # a list may have become too short to have the item
             for container, copy in frame.contents.values():
                 container.clear()
-                container.update(copy) if isinstance(copy, (dict, set)) else container.extend(copy)
+                container.update(copy) if isinstance(copy, dict) else container.extend(copy)
 
     def record(self, place: Place, depth: int) -> None:
         """Note in every open region inside which `depth` is not that a place is about to change."""

@@ -531,6 +531,11 @@ class LoopHooks(GeneratorHooks):
         iterable = items_in(iterable) if isinstance(iterable, StandIn) else iterable
         return copies(iterable) if has_runs(iterable) else self.iterate(iterable)
 
+    def into_set(self, iterable: object) -> Any:
+        """Return the items of `{*iterable}`: a set or dict is itself, whose order Python takes."""
+        items = self.iterate(iterable)
+        return iterable if type(iterable) in (set, frozenset, dict) else items
+
     def mapping(self, x: object) -> Any:
         """Return the dict that `**x` unpacks."""
         return mapping_of(x)
@@ -603,7 +608,9 @@ class Generated:
         with current().region("probe") as (frame, scope):
             try:
                 self.hooks.items_of(iterable, self.element, self.test)
-            except (NotRepeatable, *ENDS_CAPTURES):
+            except NotRepeatable:
+                return True
+            except ENDS_CAPTURES:
                 raise
             except Exception:
                 return True

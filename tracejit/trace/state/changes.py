@@ -76,7 +76,7 @@ def known_container(x: object, what: str | None = None, by_data: bool = False) -
                 raise Grows(frame, x, f"{what} needs its iterations one by one", by_data=True)
             return frame.depth
         if frame.kind == "probe":
-            if isinstance(x, (list, deque, bytearray, dict, set)):
+            if isinstance(x, (list, deque, bytearray, dict)):
                 frame.contents.setdefault(id(x), (x, x.copy()))
             elif what is not None:
                 raise NotRepeatable

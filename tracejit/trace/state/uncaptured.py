@@ -6,6 +6,7 @@ objects that it reads are guarded.
 
 from __future__ import annotations
 
+import itertools
 import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
@@ -42,6 +43,7 @@ from tracejit.trace.state.paths import is_users_type
 from tracejit.trace.state.policy import differs_elsewhere
 from tracejit.trace.state.reachable import reached
 from tracejit.trace.state.running import watched
+from tracejit.trace.state.set_changes import settle_set_change
 from tracejit.trace.values.operands import TracedOperand
 
 __all__ = ["call_watched", "read_deeply", "read_indices", "read_operand", "read_unseen",
@@ -57,10 +59,10 @@ def call_watched(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
     for x in (*owners, *args, *kwargs.values()):
         read_unseen(x)
         refuse_left(x)
-    for x in args:
-        for owner in owners:
-            if isinstance(owner, (list, dict, set, frozenset)):
-                _refuse_given(x, owner)
+    settle_set_change(fn, args, what)
+    for x, owner in itertools.product(args, owners):
+        if isinstance(owner, (list, dict, set, frozenset)):
+            _refuse_given(x, owner)
     watched = []
     given = (*owners, *args, *kwargs.values())
     kept = [y for x in filter(is_from_around, given) for y in kept_in(x)]
@@ -245,6 +247,9 @@ def _note(x: object, before: dict[object, object], after: dict[object, object], 
         known_container(x, what)
         return
     put_parts(x, after, before)
+    if isinstance(x, set) and [*x] != [*before]:
+        raise refuse(f"a {type(x).__name__} that a function changes within {what}, in a loop or "
+                     "branch", "Change it in captured code: write the calls out")
     if list(before) != [k for k in after if k in before] or (
             isinstance(x, (*SEQUENCES, set)) and before.keys() != after.keys()):
         current().captured.refuse_change(x)

@@ -285,6 +285,9 @@ class ExpressionRewriter(ast.NodeTransformer):
 
     def visit_Set(self, node: ast.Set) -> Any:
         self.generic_visit(node)
+        for x in node.elts:
+            if isinstance(x, ast.Starred):
+                x.value.func.attr = "into_set"  # type: ignore[attr-defined]
         return place(hook("keyed", node, constant(len(node.elts))), node)
 
     def _member_of(self, op: ast.cmpop, node: ast.expr) -> ast.expr:
