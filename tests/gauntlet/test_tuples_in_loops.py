@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import linecache
-from typing import Any
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -60,3 +62,33 @@ def test_the_best_item_so_far_is_pythons(first: str, after: str) -> None:
                 assert found == outcome(f, x), (start, loop, use, items)
                 right += 1
     assert right > 36
+
+
+class Pair(NamedTuple):
+    a: float
+    b: float
+
+
+TURNS: dict[str, Callable[[Any, Any], Any]] = {
+    "replaced": lambda p, v: p._replace(a=p.a + v),
+    "both replaced": lambda p, v: p._replace(a=p.b * v, b=p.a),
+    "made": lambda p, v: type(p)(p.a + v, p.b), "made of a list": lambda p, v: type(p)._make(
+        [p.a + v, p.b]), "of a dict": lambda p, v: type(p)(**{**p._asdict(), "a": p.a + v}),
+}
+
+
+@pytest.mark.parametrize("local", [False, True], ids=["module's", "local"])
+@pytest.mark.parametrize("turn", TURNS)
+def test_named_tuples_of_numbers_of_two_kinds_turn_in_loops(turn: str, local: bool) -> None:
+    step = TURNS[turn]
+
+    def f(xs: Any) -> Any:
+        made: Any = namedtuple("made", "a b") if local else Pair
+        p = made(0.0, 1.0)  # numbers of Python's, which become NumPy's
+        for v in xs:
+            p = step(p, v)
+        return p.a * p.b
+
+    xs = np.array([1.0, 2.0, 3.0])
+    with tracejit.config(disable_jit=True):
+        np.testing.assert_allclose(tracejit.jit(f)(xs), f(xs), rtol=1e-12)

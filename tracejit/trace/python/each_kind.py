@@ -59,6 +59,8 @@ def with_kind(x: Any, number: Merged, plain: object) -> Any:
         return plain
     if type(x) in (list, tuple) and first_merged(x) is not None:
         return type(x)(with_kind(y, number, plain) for y in x)
+    if isinstance(x, tuple) and hasattr(x, "_fields") and first_merged(x) is not None:
+        return tuple.__new__(type(x), [with_kind(y, number, plain) for y in x])
     return x
 
 
