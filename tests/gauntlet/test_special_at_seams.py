@@ -189,3 +189,15 @@ def test_a_share_of_zero_leaves_the_slopes_of_entropy_by_the_others() -> None:
     total = np.sum(x)
     inside = -(np.log(x[1::2] / total) + stats.entropy(x)) / total
     np.testing.assert_allclose(found, [np.inf, inside[0], np.inf, inside[1]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("cone", [
+    lambda x: np.hypot(x, 2.0 * x), lambda x: np.abs(x * (1.0 + 2.0j)), lambda x: np.abs(x),
+    lambda x: np.linalg.norm(np.array([x, 2.0 * x])), lambda x: np.abs(x * (3.0 - 1.0j)) ** 2])
+def test_at_its_tip_a_cone_has_derivatives_of_zero(cone: Any) -> None:
+    with tracejit.config(disable_jit=True):
+        slope = tracejit.grad(lambda x: cone(x))
+        bend = tracejit.grad(slope)
+        assert slope(0.0) == bend(0.0) == tracejit.grad(bend)(0.0) == 0.0
+        assert tracejit.jvp(slope, (0.0,), (1.0,))[1] == 0.0
+        assert np.isclose(slope(2.0), (cone(2.001) - cone(1.999)) / 0.002)

@@ -130,6 +130,11 @@ def _arctan2_partials(x: Primal, y: Primal) -> tuple[Any, Any]:
     return y / size / size, -x / size / size
 
 
+def _radius(z: Primal) -> Any:
+    """Return what a cone's slope is divided by: infinity at its tip, of all derivatives 0."""
+    return choose(z == 0, np.inf, z)
+
+
 def _arcsinh_root(x: Primal) -> Any:
     """sqrt(x**2 + 1), of a real number without its square."""
     return np.sqrt(x * x + 1.0) if x.dtype.kind == "c" else np.hypot(x, x.dtype.type(1))
@@ -154,7 +159,7 @@ elementwise("arctan", np.arctan, "atan({0})", lambda z, x: (1.0 / (1.0 + x * x),
 elementwise("arctan2", np.arctan2, "atan2({0}, {1})",
             lambda z, x, y: _arctan2_partials(x, y), cost=16.0, domain=(0.5, 2.0))
 elementwise("hypot", np.hypot, "hypot({0}, {1})",
-            lambda z, x, y: (x / choose(z == 0, 1.0, z), y / choose(z == 0, 1.0, z)), cost=10.0,
+            lambda z, x, y: (x / _radius(z), y / _radius(z)), cost=10.0,
             domain=(0.5, 2.0))
 elementwise("sinh", np.sinh, "sinh({0})", lambda z, x: (np.cosh(x),), cost=14.0, kinds="fc")
 elementwise("cosh", np.cosh, "cosh({0})", lambda z, x: (np.sinh(x),), cost=14.0, kinds="fc")
@@ -226,8 +231,8 @@ _complex_op("real", np.real, "({0}).real", "real",
 _complex_op("imag", np.imag, "({0}).imag", "real",
             lambda z, x, ct: ct * x.dtype.type(1j), lambda z, x, x_dot: np.imag(x_dot))
 _complex_op("complex_abs", np.absolute, "hypot(({0}).real, ({0}).imag)", "real",
-            lambda z, x, ct: ct / choose(z == 0, 1.0, z) * x,
-            lambda z, x, x_dot: np.real(np.conj(x) * x_dot) / choose(z == 0, 1.0, z), cost=10.0)
+            lambda z, x, ct: ct / _radius(z) * x,
+            lambda z, x, x_dot: np.real(np.conj(x) * x_dot) / _radius(z), cost=10.0)
 
 
 def _complex_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
