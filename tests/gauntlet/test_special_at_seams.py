@@ -30,8 +30,7 @@ OTHERS = ("eval_", "wofz", "hankel", "hyp")
 """Of constant degrees, complex, or known to some digits alone: other tests have them."""
 ODD = {"cbrt": "infinite at 0", "voigt_profile": "second one by a width of 0 is 0",
                  "struve": "NaN at 0 for orders up to 0", "huber": "no second one where it bends",
-                 "fdtr": "NaN at 0 by shapes", "fdtrc": "as fdtr", "gdtr": "NaN at 0 by shapes",
-                 "gdtrc": "as gdtr", "gammaincinv": "SciPy has a number for shares below 0"}
+                 "gammaincinv": "SciPy has a number for shares below 0"}
 """Functions of which derivatives and NaNs are not asked, with the reason."""
 
 UNLIKE = ("cotdg", "powm1")

@@ -10,6 +10,7 @@ import numpy as np
 from tracejit.errors import NotCaptured
 from tracejit.ir.incomplete import SMALL_X
 from tracejit.numpy_api.special import gammaln, in_double
+from tracejit.ops.calls import stop_gradient
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import apply
 from tracejit.trace.values.python_numbers import require_ours
@@ -159,13 +160,27 @@ def _nbdtr(lower: bool) -> Callable[..., Any]:
     return capture
 
 
+def _gdtr(lower: bool) -> Callable[..., Any]:
+    def capture(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> Any:
+        rate, place = _but_at_zero(x, a), _but_at_zero(a, x)
+        return gamma_tails(b, rate * np.where(x < 0.0, np.nan, place))[0 if lower else 1]
+
+    return capture
+
+
+def _but_at_zero(x: np.ndarray, scale: np.ndarray) -> Any:
+    """Return what multiplies x, a constant where x is 0: a density may be infinite."""
+    return np.where(x == 0.0, stop_gradient(scale), scale)
+
+
 def _fdtr(lower: bool) -> Callable[..., Any]:
     def capture(d1: np.ndarray, d2: np.ndarray, x: np.ndarray) -> Any:
         right = (d1 > 0.0) & (d2 > 0.0)
         valid = right & (x >= 0.0) & (x < np.inf)
         y, d1, d2 = (np.where(valid, v, 1.0) for v in (x, d1, d2))
-        whole = d1 * y + d2
-        tails = beta_tails(0.5 * d1, 0.5 * d2, d1 * y / whole, d2 / whole)
+        above, below = _but_at_zero(y, d1), _but_at_zero(y, d2)
+        whole = above * y + below
+        tails = beta_tails(0.5 * d1, 0.5 * d2, above * y / whole, below / whole)
         edge = np.where(right & (x == np.inf), 1.0 if lower else 0.0, np.nan)
         return np.where(valid, tails[0 if lower else 1], edge)
 
@@ -197,8 +212,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "chdtr": lambda v, x: gamma_tails(0.5 * v, 0.5 * x)[0],
     "chdtrc": lambda v, x: gamma_tails(0.5 * v, 0.5 * x)[1],
     "chdtri": lambda v, q: 2.0 * gammaincinv(0.5 * v, 1.0 - q, q),
-    "gdtr": lambda a, b, x: gamma_tails(b, a * np.where(x < 0.0, np.nan, x))[0],
-    "gdtrc": lambda a, b, x: gamma_tails(b, a * np.where(x < 0.0, np.nan, x))[1],
+    "gdtr": _gdtr(True), "gdtrc": _gdtr(False),
     "gdtrix": lambda a, b, p: np.where((a == 0.0) & (b == 0.0), np.nan, gammaincinv(
         b, p, 1.0 - p) / a),
     "stdtr": lambda df, t: student_cdf(t, df),
