@@ -25,6 +25,10 @@ CHANGES = [
     "s.update({{*s, {k}}} | {{*range({k} // 4, {k}, 8)}})", "s.add({k}) or s.discard({k})",
 ]
 STATEMENTS = ["s |= {{{k}, {j}}}", "s -= {{{k}}}", "s ^= {{{k}, {j}}}", "s &= {{*s}}"]
+REBOUND = ["s = {{*s, {k}}}", "s = {{{k}, *s, *[{j}]}}", "s = {{*dict.fromkeys([*s, {k}, {j}])}}",
+           "s = set(s)", "s = s | {{{k}}}", "s = {{k for k in s if k != {j}}}", "s = s.copy()",
+           "s = {{*frozenset(s), {j}}}", "s = {{*s, *{{{k}, {j}}}}}", "s = s - {{{k}}}",
+           "s = s & {{*s, {j}}}", "s = s ^ {{{k}, {j}}}", "s = {{*[{k}], *s, *range({j})}}"]
 PLACES = {
     "a loop over an array": "for v in xs:\n        CHANGES\n        t = t + v * order(s)",
     "a loop of sizes": ("for i in range(len(xs)):\n        CHANGES\n"
@@ -58,7 +62,7 @@ def order(s):
 """
 
 
-def program(place: str, seed: int) -> str:
+def program(place: str, seed: int, statements: list[str] = CHANGES + STATEMENTS) -> str:
     """Return a program with random changes of a set at a place."""
     draw = random.Random(f"{place} {seed}")
 
@@ -69,7 +73,7 @@ def program(place: str, seed: int) -> str:
     while "CHANGES" in body:
         before, after = body.split("CHANGES", 1)
         margin = " " * len(before.rpartition("\n")[2] or "    ")
-        lines = [change(CHANGES + STATEMENTS) for _ in range(draw.randint(1, 4))]
+        lines = [change(statements) for _ in range(draw.randint(1, 4))]
         body = f"{before}{f'{chr(10)}{margin}'.join(lines)}{after}"
     while "CHANGE" in body:
         body = body.replace("CHANGE", change(CHANGES), 1)
@@ -83,7 +87,19 @@ def program(place: str, seed: int) -> str:
 @pytest.mark.parametrize("place", PLACES)
 def test_a_set_has_pythons_order(place: str, seed: int, tmp_path: Path) -> None:
     text = program(place, seed)
-    name = f"orders_of_sets_{list(PLACES).index(place)}_{seed}"
+    check(text, f"orders_of_sets_{list(PLACES).index(place)}_{seed}", tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("place", ["a loop of sizes", "a loop of numbers", "a condition",
+                                   "beside a loop on data"])
+def test_a_set_that_is_bound_again_has_pythons_order(place: str, seed: int, tmp_path: Path) -> None:
+    text = program(place, seed, REBOUND)
+    check(text, f"bound_again_{list(PLACES).index(place)}_{seed}", tmp_path)
+
+
+def check(text: str, name: str, tmp_path: Path) -> None:
+    """Check that a program gives Python's result when it is captured, or is refused by its line."""
     module = load(text, tmp_path, name)
     try:
         xs = np.array([1.5, 2.0, 3.0])
@@ -102,7 +118,8 @@ def test_a_set_has_pythons_order(place: str, seed: int, tmp_path: Path) -> None:
 MADE = ["{*s}", "{*s, 24}", "{24, *s}", "{*d}", "{*d, 24}", "{*frozenset(s), 0}", "{*l}",
         "set(s)", "set(d)", "s | {24}", "s - {8}", "{k for k in s}", "s.copy()",
         "frozenset({*s, 0})", "s & {*s}", "{*l, *s}", "{*d.keys()}", "{*iter(s)}",
-        "{*range(0, 40, 8), *s}"]
+        "{*range(0, 40, 8), *s}", "{*s, *d}", "{*s, *[24]}", "{24, *s, *l}", "{*d, *s, 0}",
+        "{*frozenset(s), *iter(l), *s}", "{*s, *(k + 8 for k in s)}", "{*s, *[s.pop()], *s}"]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -119,5 +136,23 @@ def test_a_set_that_is_made_of_others_has_pythons_order(made: str, seed: int,
     try:
         with tracejit.config(disable_jit=True):
             assert tracejit.jit(module.f)(1.5) == module.f(1.5), text
+    finally:
+        sys.modules.pop(name, None)
+
+
+OPERATIONS = ["s.__ior__({4})", "s.__iand__({4})", "s.__isub__({4})", "s.__ixor__({4})",
+              "s | {4}", "{4} | s", "{4} & s", "{4} - s", "{4} ^ s", "{*s, *[4], *s}"]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_an_operation_of_a_set_of_data_is_refused_at_its_line(operation: str,
+                                                             tmp_path: Path) -> None:
+    name = f"sets_of_data_{OPERATIONS.index(operation)}"
+    text = (f"def f(xs):\n    s = {{1}}\n    for v in xs:\n        if v > 2.0:\n"
+            f"            s.add(3)\n    {operation}\n    return xs[0] * len(s)\n")
+    module = load(text, tmp_path, name)
+    try:
+        with tracejit.config(disable_jit=True), pytest.raises(tracejit.Refusal, match=f"{name}.py"):
+            tracejit.jit(module.f)(np.array([1.5, 2.0, 3.0]))
     finally:
         sys.modules.pop(name, None)

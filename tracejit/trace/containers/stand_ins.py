@@ -96,7 +96,8 @@ class StandIn:
 
     __len__ = __iter__ = __contains__ = __bool__ = __getitem__ = __setitem__ = _by_python
     __delitem__ = __repr__ = __or__ = __and__ = __sub__ = __xor__ = __add__ = _by_python
-    __reduce_ex__ = _by_python
+    __ior__ = __iand__ = __isub__ = __ixor__ = __iadd__ = __imul__ = _by_python
+    __ror__ = __rand__ = __rsub__ = __rxor__ = __reduce_ex__ = _by_python
     __lt__ = __le__ = __gt__ = __ge__ = _by_python
 
 

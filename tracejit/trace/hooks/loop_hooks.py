@@ -536,6 +536,12 @@ class LoopHooks(GeneratorHooks):
         items = self.iterate(iterable)
         return iterable if type(iterable) in (set, frozenset, dict) else items
 
+    def into_set_held(self, iterable: object) -> tuple[Any, Any]:
+        """Return the same, and the items, to be held while later ones are evaluated."""
+        whole = self.into_set(iterable)
+        items = (*whole,)
+        return whole if whole is iterable else items, items
+
     def mapping(self, x: object) -> Any:
         """Return the dict that `**x` unpacks."""
         return mapping_of(x)

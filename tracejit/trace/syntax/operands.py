@@ -122,6 +122,12 @@ class _Holding(ast.NodeTransformer):
     def _hold(self, operands: list[ast.expr], k: int) -> str:
         """Give an operand a name, and return the name."""
         x, name = operands[k], self._name()
+        if isinstance(x, ast.Starred) and isinstance(x.value, ast.Call) and (
+                _hook_of(x.value) == "into_set"):  # which Python gets as it is, for its order
+            x.value.func.attr = "into_set_held"  # type: ignore[attr-defined]
+            pair = _at(ast.NamedExpr(ast.Name(name, ast.Store()), x.value), x)
+            x.value = _at(ast.Subscript(pair, constant(0), ast.Load()), x)
+            return name
         if isinstance(x, ast.Starred):  # an iterator, which is at its end afterwards
             x = _at(ast.Tuple([x], ast.Load()), x)
         new = _at(ast.NamedExpr(ast.Name(name, ast.Store()), x), x)
