@@ -171,3 +171,32 @@ def test_the_line_says_which_loops_are_unrolled_and_why(
 
 def test_a_short_compilation_says_nothing(tmp_path: Path) -> None:
     assert _said(tmp_path, 60.0, 3) == ""
+
+
+def _hill(n: int) -> str:
+    text = ""
+    for row in range(n):
+        for _ in range(n - row):
+            text += "."
+        for _ in range(row):
+            text += "^v"
+        text += "|"
+    return text
+
+
+def _signs(x: np.ndarray) -> str:
+    text = ""
+    for v in x:
+        text += "+" if v > 0 else "-"
+    return text
+
+
+def _is_hill(x: np.ndarray) -> float:
+    return 1.0 if _signs(x) == "+-+" else 2.0
+
+
+@pytest.mark.parametrize(("f", "argument"), [
+    (_hill, 3), (_hill, 7), (_is_hill, np.array([1.0, -2.0, 3.0])), (_is_hill, np.ones(3))])
+def test_texts_that_get_longer_end_the_capture_of_a_loop(f: Any, argument: Any) -> None:
+    with tracejit.config(disable_jit=True):
+        assert tracejit.jit(f)(argument) == f(argument)

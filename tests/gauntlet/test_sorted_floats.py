@@ -1,4 +1,4 @@
-"""`sorted` and `list.sort` of a few floats, some of them traced: the items in order, as items."""
+"""`sorted` and `list.sort` of a few numbers, some of them traced: the items in order, as items."""
 
 from __future__ import annotations
 
@@ -111,6 +111,21 @@ def test_floats_are_sorted(f: Any) -> None:
             assert abs(value - f(a, x)) < 1e-12
             error = slope - (f(a + step, x) - f(a - step, x)) / (2 * step)
             assert abs(error) < 1e-6 * max(1.0, abs(slope))
+
+
+@pytest.mark.parametrize("f", [
+    lambda k, m: sorted([k, m, 5]), lambda k, m: sorted((m, k), reverse=True),
+    lambda k, m: sorted(v * k for v in (3, m, 1)), lambda k, m: sorted(map(abs, [k, m, -4]))[1],
+    lambda k, m: sorted(zip([k, m], [m, k], strict=True)), lambda k, m: sorted([[k, 1], [m, 2]][0]),
+    lambda k, m: np.arange(sorted([k, m, 9])[1]), lambda k, m: sorted([k, m])[1] // min(m, 2),
+    lambda k, m: type(sorted([k, m])[0]).__name__, lambda k, m: sorted([k, m]) == [m, k]])
+def test_ints_are_sorted(f: Any) -> None:
+    with tracejit.config(disable_jit=True):
+        compiled = tracejit.jit(f)
+        for k, m in ((3, 7), (7, 3), (4, 4)):
+            found, right = compiled(k, m), f(k, m)
+            np.testing.assert_equal(found, right)
+            assert type(found) is type(right)
 
 
 def _of_ints_and_floats(a: Any, x: Any) -> Any:

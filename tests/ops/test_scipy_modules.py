@@ -160,7 +160,9 @@ _enter("scipy.spatial.distance", {
         "sqeuclidean", "cityblock", "cosine", "chebyshev", "correlation"))],
     "pdist": [(A,), (A, {"metric": "cityblock"})]})
 _enter("scipy.integrate", {
-    "trapezoid": [(X,), (A, {"axis": 0})], "simpson": [(X,), (X, np.cumsum(np.abs(X) + 0.1))],
+    "trapezoid": [(X,), (A, {"axis": 0})], "simpson": [
+        (X[:n], *x) for n in (2, 4, 6, len(X)) for x in (
+            (), (np.cumsum(np.abs(X) + 0.1)[:n],))],
     "cumulative_trapezoid": [(X,), (A, {"axis": 0, "initial": 0}),
                              (X, np.cumsum(np.abs(X) + 0.1))]})
 ABOVE = np.abs(A) + 0.2
@@ -289,3 +291,13 @@ def test_a_program_that_imports_tracejit_alone_has_all_of_it(tmp_path: Path) -> 
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False,
                           env={**os.environ, "TRACEJIT_DISABLE_JIT": "1"}, timeout=300)
     assert done.stdout == "(4,)\nTrue\n", done.stderr
+
+
+@pytest.mark.parametrize("count", range(3, 9))
+def test_simpson_of_points_in_one_place_is_scipys(count: int) -> None:
+    x, y = np.arange(count) // 2 * 1.0, np.linspace(1.0, 3.0, count) ** 2
+    with tracejit.config(disable_jit=True):
+        value, slope = tracejit.value_and_grad(scipy.integrate.simpson)(y, x)
+    np.testing.assert_allclose(value, scipy.integrate.simpson(y, x), rtol=1e-13)
+    right = [scipy.integrate.simpson(e, x) for e in np.eye(count)]  # it is linear
+    np.testing.assert_allclose(slope, right, rtol=1e-13, atol=1e-14)

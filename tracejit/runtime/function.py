@@ -146,7 +146,11 @@ class Function(Displayed, Generic[P, R]):
     def _dispatch(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         if is_tracing():
             return self.transform.inline(args, kwargs)
-        leaves, structure = flatten_call(args, kwargs)
+        try:
+            leaves, structure = flatten_call(args, kwargs)
+        except RecursionError:
+            raise Refusal(f"{self._where()}an argument contains itself, or is nested too deeply. "
+                          "Pass the numbers and arrays that are read") from None
         held = any(isinstance(x, Recorded) for x in leaves)
         if held:
             leaves = [x._data if isinstance(x, Recorded) else x for x in leaves]

@@ -204,23 +204,43 @@ def _widths(x: object, values: Tracer, axis: int) -> Any:
 
 
 def simpson(y: object, x: object = None, *, dx: object = 1.0, axis: int = -1) -> Any:
-    """Return an integral by Simpson's rule, of an odd number of points."""
+    """Return an integral by Simpson's rule.
+
+    Of an even number of points, a parabola through the last three gives the last interval (K. V.
+    Cartwright, Simpson's rule cumulative integration with MS Excel and irregularly-spaced data,
+    Journal of Mathematical Sciences and Mathematics Education 12(2), 2017).
+    """
     values: Any = as_inexact(y)
     moved: Any = np.moveaxis(values, normalize_axis(axis, len(values.dims)), -1)
-    n = as_tracer(moved).dims[-1]
-    odd = need_int(n, "the number of points of Simpson's rule") % 2
-    if not odd:
-        raise refuse("scipy.integrate.simpson of an even number of points cannot be captured",
-                     "Use an odd number, or np.trapezoid")
-    if x is None:
-        weights: Any = moved[..., :-2:2] + 4.0 * moved[..., 1:-1:2] + moved[..., 2::2]
+    n = need_int(as_tracer(moved).dims[-1], "the number of points of Simpson's rule")
+    h: Any = None if x is None else cast(_widths(x, as_tracer(moved), axis), np.float64)
+    if n == 2:
+        return 0.5 * (dx if h is None else h[..., -1]) * (moved[..., -1] + moved[..., -2])
+    if n % 2:
+        return _parabolas(moved, h, dx)
+    a, b = (dx, dx) if h is None else (h[..., -2], h[..., -1])
+    last = _ratio(2.0 * b * b + 3.0 * a * b, 6.0 * (a + b)) * moved[..., -1]
+    middle = _ratio(b * b + 3.0 * a * b, 6.0 * a) * moved[..., -2]
+    first = _ratio(b * b * b, 6.0 * a * (a + b)) * moved[..., -3]
+    return _parabolas(moved[..., :-1], None if h is None else h[..., :-1], dx) + (
+        last + middle - first)
+
+
+def _parabolas(y: Any, h: Any, dx: Any) -> Any:
+    """Return the integral of parabolas through three points each; h are the widths, or None."""
+    if h is None:
+        weights: Any = y[..., :-2:2] + 4.0 * y[..., 1:-1:2] + y[..., 2::2]
         return np.sum(weights, axis=-1) * dx / 3.0
-    h: Any = cast(_widths(x, as_tracer(moved), axis), np.float64)
     a, b = h[..., ::2], h[..., 1::2]
-    whole = a + b
-    parts = whole / 6.0 * (moved[..., :-2:2] * (2.0 - b / a) + moved[..., 1:-1:2] * (
-        whole * whole / (a * b)) + moved[..., 2::2] * (2.0 - a / b))
+    whole, ratio = a + b, _ratio(a, b)
+    parts = whole / 6.0 * (y[..., :-2:2] * (2.0 - _ratio(1.0, ratio)) + y[..., 1:-1:2] * (
+        whole * _ratio(whole, a * b)) + y[..., 2::2] * (2.0 - ratio))
     return np.sum(parts, axis=-1)
+
+
+def _ratio(a: Any, b: Any) -> Any:
+    """Return a / b, and 0 where b is 0, as for two points in one place."""
+    return np.where(np.equal(b, 0), 0.0, a / np.where(np.equal(b, 0), 1.0, b))
 
 
 def cumulative_trapezoid(y: object, x: object = None, dx: object = 1.0, axis: int = -1,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import ValuesView
+from collections.abc import Collection, ValuesView
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,8 @@ from tracejit.trace.python.operations import operate
 from tracejit.trace.python.ranges import is_asked_of_range, is_in_range, ranges_are_equal
 from tracejit.trace.python.special_methods import note_lookup, special_method
 from tracejit.trace.python.truths import any_of, negated, truth
-from tracejit.trace.regions.choosing import for_each_kind, told_of
+from tracejit.trace.regions.choosing import for_each_kind, one_of_two, told_of
+from tracejit.trace.regions.raising import is_pythons
 from tracejit.trace.state.changes import advance, is_iterator
 from tracejit.trace.state.uncaptured import read_deeply, read_unseen, refuse_identity
 from tracejit.trace.state.yielding import UsersGenerator
@@ -70,8 +71,11 @@ def compare(op: str, a: object, b: Any) -> Any:
         found = _compare_sized(op, a, b)
         if found is not NotImplemented:
             return found
-    if isinstance(a, tuple) and isinstance(b, tuple) and (_has_traced(a) or _has_traced(b)):
-        return _compare_tuples(op, a, b)
+    if _are_compared_by_items(op, a, b) and _has_traced((a, b)):
+        return _compare_items(op, a, b)
+    if op in ("Eq", "NotEq") and _are_plain_dicts(a, b) and _has_traced((a, b)):
+        found = _are_equal_dicts(a, b)
+        return found if op == "Eq" else negated(found)
     o = COMPARISONS[op]
     if a is not b:
         for x, y in ((a, b), (b, a)):
@@ -115,9 +119,41 @@ def _compare_lists(op: str, a: object, b: object) -> Any:
     return found if op == "Eq" else negated(found)
 
 
-def _has_traced(xs: tuple[object, ...]) -> bool:
-    return any(isinstance(x, TracedOperand) or (isinstance(x, tuple) and _has_traced(x))
-               for x in xs)
+_SEQUENCES = (tuple, list, deque)
+"""The types of containers that compare their items one by one."""
+
+
+def _are_compared_by_items(op: str, a: object, b: object) -> bool:
+    """Return whether two things are sequences of one kind, without a comparison of their own."""
+    kind = next((t for t in _SEQUENCES if isinstance(a, t)), None)
+    if kind is None or not isinstance(b, kind):
+        return False
+    method = COMPARISONS[op].method
+    return all(getattr(type(x), method) is getattr(kind, method) for x in (a, b))
+
+
+def _are_plain_dicts(*xs: object) -> bool:
+    return all(isinstance(x, dict) and type(x).__eq__ is dict.__eq__
+               and id(x) not in current().captured.namespaces for x in xs)
+
+
+def _are_equal_dicts(a: Any, b: Any) -> Any:
+    """Return whether dicts, of which traced values are items, have equal keys and items."""
+    for x in (a, b):
+        read_unseen(x, in_order=False)
+    if a.keys() != b.keys():
+        return False
+    return negated(any_of(negated(truth(are_equal_items(x, b[key]))) for key, x in a.items()))
+
+
+def _has_traced(xs: Collection[object], inside: tuple[object, ...] = ()) -> bool:
+    """Return whether items, or items of containers there, are traced; `inside` are those around."""
+    for x in xs:
+        items: Any = x.values() if isinstance(x, dict) else x if isinstance(x, _SEQUENCES) else ()
+        if isinstance(x, TracedOperand) or (not any(x is y for y in inside)
+                                            and _has_traced(items, (*inside, x))):
+            return True
+    return False
 
 
 def are_equal_items(x: object, y: object) -> Any:
@@ -128,10 +164,42 @@ def are_equal_items(x: object, y: object) -> Any:
     return compare("Eq", x, y)
 
 
-def _compare_tuples(op: str, a: tuple[object, ...], b: tuple[object, ...]) -> Any:
-    """Return `a op b` of tuples with traced items: the first two that differ decide."""
+def _compare_items(op: str, a: Any, b: Any) -> Any:
+    """Return `a op b` of sequences with traced items: the first two that differ decide."""
+    for xs in (a, b):
+        if not isinstance(xs, tuple):
+            read_unseen(xs)
     if op in ("Eq", "NotEq") and len(a) != len(b):
         return op == "NotEq"
+    try:
+        return _compare_all_items(op, a, b)
+    except Exception as e:  # which Python raises only if no two items before differ
+        if not is_pythons(e):
+            raise
+    return _compare_in_turn(op, a, b, 0)
+
+
+def _compare_in_turn(op: str, a: Any, b: Any, k: int) -> Any:
+    """Return `a op b` of sequences of which the first k items are equal, in a branch for each."""
+    if k == min(len(a), len(b)):
+        return COMPARISONS[op].plain(len(a), len(b))
+    x, y = a[k], b[k]
+    one = are_one_object(x, y)
+    if not one:
+        require_known_equality(both_nan(x, y))
+    same = one or truth(compare("Eq", x, y))
+
+    def differ() -> Any:
+        known = {"Eq": False, "NotEq": True}.get(op)
+        return truth(compare(op, x, y)) if known is None else known
+
+    if isinstance(same, bool):
+        return _compare_in_turn(op, a, b, k + 1) if same else differ()
+    return one_of_two(same, lambda: _compare_in_turn(op, a, b, k + 1), differ)
+
+
+def _compare_all_items(op: str, a: Any, b: Any) -> Any:
+    """Return `a op b` of sequences: comparisons of all items, of which the run takes one."""
     result: Any = COMPARISONS[op].plain(len(a), len(b))
     unknown: Any = False
     for x, y in reversed(list(zip(a, b, strict=False))):
@@ -157,13 +225,16 @@ def _chosen(test: Any, a: Any, b: Any) -> Any:
 
 def _is_anew(x: object) -> bool:
     """Return whether a thing stands for another one: a traced value, or an argument's container."""
-    return isinstance(x, TracedOperand) or id(x) in current().captured.given
+    return _has_traced((x,)) or id(x) in current().captured.given
 
 
 def contains(container: Any, item: object) -> Any:
     """Return `item in container`."""
     refuse_identity(item, container)
     if isinstance(container, str):  # it looks at the letters of the other text
+        if isinstance(item, TracedOperand):
+            raise TypeError("'in <string>' requires string as left operand, not "
+                            f"{type_of(item).__name__}")
         settle(item)
     if has_runs(container):
         return list_functions.contains(container, item)

@@ -35,11 +35,11 @@ from tracejit.trace.values.mixed import (
     united,
 )
 from tracejit.trace.values.python_numbers import LIMIT, TOO_LARGE, require
-from tracejit.trace.values.symbolic_ints import of_dim
+from tracejit.trace.values.symbolic_ints import SymInt, of_dim
 from tracejit.trace.values.tracer import Tracer, scalar_of, tracer_of
 
 __all__ = ["any_item", "concatenated", "contains", "equal", "every_item", "extreme", "is_true",
-           "items_of", "ordered", "sorted_floats", "sum_of_array", "total", "unpacked"]
+           "items_of", "ordered", "sorted_numbers", "sum_of_array", "total", "unpacked"]
 
 
 # --- operators ----------------------------------------------------------------------------------
@@ -216,18 +216,19 @@ def ordered(xs: object, key: object, reverse: object) -> list[Any]:
     return note_made([sorted_run(xs, key, reverse)])  # type: ignore[no-any-return]
 
 
-def sorted_floats(xs: object, reverse: object = False) -> list[Any] | None:
-    """Return the items of a list or tuple of floats, some of them traced, in order; else None.
+def sorted_numbers(xs: object, reverse: object = False) -> list[Any] | None:
+    """Return the items of a list or tuple of floats, or ints, in order; None where none is traced.
 
     Where some are Python's and others NumPy's, each of the result may be of either kind.
     """
-    if not isinstance(xs, (list, tuple)) or not any(isinstance(x, (Tracer, Mixed)) for x in xs):
+    if not isinstance(xs, (list, tuple)) or not any(
+            isinstance(x, (Tracer, SymInt)) for x in xs):
         return None
-    if not all(map(is_plain_number, xs)):
+    if not all(is_plain_number(x) and not (isinstance(x, int) and abs(x) >= LIMIT) for x in xs):
         return None
     kinds = united(*map(all_kinds_of, xs))
     dtype = storage(kinds)
-    if dtype is None or any(k.dtype.kind != "f" for k in kinds):
+    if dtype is None or any(k.dtype.kind not in "fi" or k.dtype.kind != dtype.kind for k in kinds):
         return None
     data = in_order(cast(array_of([number_of(x) for x in xs]), dtype))
     found = [merged(scalar_of(data[k].value, weak=all(kind.weak for kind in kinds)), kinds)

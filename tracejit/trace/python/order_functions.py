@@ -154,13 +154,13 @@ def _mixed_pair(ufunc: np.ufunc, x: object, y: Any) -> Any:
 
 def sorted_items(xs: object, *, key: object = None, reverse: object = False) -> Any:
     """Return `sorted(xs, key=key, reverse=reverse)`."""
-    found = list_of(list)(xs) if isinstance(xs, Tracer) else items_taken(xs)
+    found = list_of(list)(xs) if isinstance(xs, Tracer) or is_iterator(xs) else items_taken(xs)
     if has_runs(found):
         if key is not None or list_runs.joined(found) is None:
             return call_function(sorted_by_key, (found, key, reverse), {})
         return list_functions.ordered(found, key, reverse)
-    if key is None and (floats := list_functions.sorted_floats(found, reverse)) is not None:
-        return note_made(floats)
+    if key is None and (numbers := list_functions.sorted_numbers(found, reverse)) is not None:
+        return note_made(numbers)
     if key is not None or _holds_rows(found):
         return _sorted_items(list(found), key, reverse)
     return call_natively(sorted, (found,), {"key": key, "reverse": reverse})

@@ -37,8 +37,8 @@ from tracejit.trace.values.equations import cast, dtype_of, is_weak
 from tracejit.trace.values.mixed import Merged, of_some_kinds, one_of_kind
 from tracejit.trace.values.tracer import Tracer, scalar_of
 
-__all__ = ["content_or", "for_each", "for_each_kind", "in_one_dtype", "refuse_new_axes",
-           "told_from_none", "told_of", "whole_number", "with_plain"]
+__all__ = ["content_or", "for_each", "for_each_kind", "in_one_dtype", "one_of_two",
+           "refuse_new_axes",           "told_from_none", "told_of", "whole_number", "with_plain"]
 
 OURS = "Choice"
 
@@ -81,10 +81,7 @@ def for_each_kind(x: Merged, fn: Callable[[object], object]) -> Any:
 
     if isinstance(holds, (bool, np.bool_)):
         return of_the_flag() if holds else of_the_others()
-    result = HiddenPlace()
-    trace_if(holds, [lambda: result.set(_attempt(lambda _: of_the_flag(), None)),
-                     lambda: result.set(_attempt(lambda _: of_the_others(), None))], [result])
-    return present(narrowed(result.get()))
+    return one_of_two(holds, of_the_flag, of_the_others)
 
 
 def for_each_left(choice: Choice, fn: Callable[[object], object]) -> Any:
@@ -206,6 +203,14 @@ def _attempt(fn: Callable[[object], object], x: object) -> Any:
             raise
         require_in_run(False, e)
         raise BranchRaised from None
+
+
+def one_of_two(test: Any, first: Callable[[], object], second: Callable[[], object]) -> Any:
+    """Return the result of one of two functions, in a branch for each; its error is the run's."""
+    result = HiddenPlace()
+    trace_if(test, [lambda: result.set(_attempt(lambda _: first(), None)),
+                    lambda: result.set(_attempt(lambda _: second(), None))], [result])
+    return present(narrowed(result.get()))
 
 
 def content_or(content: MaybeUnset, otherwise: Callable[[], object]) -> Any:
