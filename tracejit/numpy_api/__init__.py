@@ -11,6 +11,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     compositions,
     conditions,
     creation,
+    crossed,
     data_sizes,
     diagonals,
     displacements,

@@ -18,7 +18,6 @@ from tracejit.numpy_api.joins import concatenate
 from tracejit.numpy_api.linalg import cholesky, of_wide, solve_triangular
 from tracejit.numpy_api.norms import norm
 from tracejit.numpy_api.plainly import matrix_exponential
-from tracejit.numpy_api.products import cross
 from tracejit.numpy_api.running_folds import cumprod, cumsum
 from tracejit.numpy_api.shapes import ravel
 from tracejit.trace.ground.context import refuse
@@ -169,12 +168,6 @@ def matvec(x1: np.ndarray, x2: np.ndarray, /) -> Any:
 def vecmat(x1: np.ndarray, x2: np.ndarray, /) -> Any:
     """Return the products of vectors, conjugate, and matrices."""
     return np.matmul(np.expand_dims(_conjugate(x1), -2), x2)[..., 0, :]
-
-
-@captures(np.linalg.cross)
-def linalg_cross(x1: object, x2: object, /, *, axis: int = -1) -> Any:
-    """Return the cross product of vectors of three components."""
-    return cross(x1, x2, axis=axis)
 
 
 @captures(np.linalg.vector_norm)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     pass
 from tracejit.numpy_api.diagonals import diagonal
 
-__all__ = ["conjugated", "contract", "cross"]
+__all__ = ["conjugated", "contract"]
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -260,36 +260,6 @@ def _own_labels(t: Tracer, labels: str) -> tuple[Tracer, str]:
             t = diagonal(t, 0, i, j)
             labels = labels[:i] + labels[i + 1:j] + labels[j + 1:] + c
     return t, labels
-
-
-@captures(np.cross)
-def cross(a: object, b: object, axisa: int = -1, axisb: int = -1, axisc: int = -1,
-          axis: int | None = None) -> Any:
-    """Return the cross product of vectors of three components, or two: the third one is 0."""
-    if axis is not None:
-        axisa = axisb = axisc = axis
-    (ax, ay, *az), (bx, by, *bz) = (_components(x, place) for x, place in (
-        (as_tracer(a), axisa), (as_tracer(b), axisb)))
-    z = ax * by - ay * bx
-    if not az and not bz:
-        return z
-    if not az:
-        return np.stack([ay * bz[0], -(ax * bz[0]), z], axisc)
-    if not bz:
-        return np.stack([-(az[0] * by), az[0] * bx, z], axisc)
-    return np.stack([ay * bz[0] - az[0] * by, az[0] * bx - ax * bz[0], z], axisc)
-
-
-def _components(x: Tracer, axis: int) -> list[Any]:
-    """Return the two or three components of vectors."""
-    if not x.dims:
-        raise ValueError("At least one array has zero dimension")
-    axis = normalize_axis(axis, len(x.dims))
-    count = next((k for k in (3, 2) if same_dim(x.dims[axis], k)), None)
-    if count is None:
-        raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors, but "
-                         f"the axis has {as_operand(x.dims[axis])} components instead.")
-    return [np.take(x, k, axis=axis) for k in range(count)]
 
 
 @captures(np.kron)

@@ -26,6 +26,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     quadrature,
     resampling,
     roots,
+    rules,
     sample_tests,
     samples,
     scores,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Collection, ValuesView
+from collections.abc import Collection, Mapping, Sequence, ValuesView
 from typing import Any
 
 import numpy as np
@@ -67,15 +67,9 @@ def compare(op: str, a: object, b: Any) -> Any:
             b, lambda x: contains(x, a))
         found = found if op == "In" else negated(found)
         return tracer_of(found.value, weak=True) if isinstance(found, Tracer) else found
-    if any(holds_runs(x) or isinstance(x, TracedRange) for x in (a, b)):
-        found = _compare_sized(op, a, b)
-        if found is not NotImplemented:
-            return found
-    if _are_compared_by_items(op, a, b) and _has_traced((a, b)):
-        return _compare_items(op, a, b)
-    if op in ("Eq", "NotEq") and _are_plain_dicts(a, b) and _has_traced((a, b)):
-        found = _are_equal_dicts(a, b)
-        return found if op == "Eq" else negated(found)
+    found = _compare_contents(op, a, b)
+    if found is not NotImplemented:
+        return found
     o = COMPARISONS[op]
     if a is not b:
         for x, y in ((a, b), (b, a)):
@@ -97,6 +91,21 @@ def _compare_objects(op: str, a: object, b: object) -> Any:
     one: Any = both and (a is b or (a._pool is b._pool and compare(  # type: ignore[attr-defined]
         "Eq", a._number, b._number)))  # type: ignore[attr-defined]
     return one if op in ("Is", "Eq") else negated(one)
+
+
+def _compare_contents(op: str, a: object, b: Any) -> Any:
+    """Return `a op b` of containers that a size or traced values are in; else `NotImplemented`."""
+    if any(holds_runs(x) or isinstance(x, TracedRange) for x in (a, b)):
+        found = _compare_sized(op, a, b)
+        if found is not NotImplemented:
+            return found
+    if isinstance(a, _SEQUENCES) and _are_compared_by_items(op, a, b) and _has_traced((a, b)):
+        return _compare_items(op, a, b)
+    if op in ("Eq", "NotEq") and isinstance(a, dict) and _are_plain_dicts(a, b) and (
+            _has_traced((a, b))):
+        found = _are_equal_dicts(a, b)
+        return found if op == "Eq" else negated(found)
+    return NotImplemented
 
 
 def _compare_sized(op: str, a: object, b: object) -> Any:
@@ -137,7 +146,7 @@ def _are_plain_dicts(*xs: object) -> bool:
                and id(x) not in current().captured.namespaces for x in xs)
 
 
-def _are_equal_dicts(a: Any, b: Any) -> Any:
+def _are_equal_dicts(a: Mapping[object, object], b: Mapping[object, object]) -> Any:
     """Return whether dicts, of which traced values are items, have equal keys and items."""
     for x in (a, b):
         read_unseen(x, in_order=False)
@@ -164,7 +173,7 @@ def are_equal_items(x: object, y: object) -> Any:
     return compare("Eq", x, y)
 
 
-def _compare_items(op: str, a: Any, b: Any) -> Any:
+def _compare_items(op: str, a: Sequence[object], b: Sequence[object]) -> Any:
     """Return `a op b` of sequences with traced items: the first two that differ decide."""
     for xs in (a, b):
         if not isinstance(xs, tuple):
@@ -179,7 +188,7 @@ def _compare_items(op: str, a: Any, b: Any) -> Any:
     return _compare_in_turn(op, a, b, 0)
 
 
-def _compare_in_turn(op: str, a: Any, b: Any, k: int) -> Any:
+def _compare_in_turn(op: str, a: Sequence[Any], b: Sequence[Any], k: int) -> Any:
     """Return `a op b` of sequences of which the first k items are equal, in a branch for each."""
     if k == min(len(a), len(b)):
         return COMPARISONS[op].plain(len(a), len(b))
@@ -198,7 +207,7 @@ def _compare_in_turn(op: str, a: Any, b: Any, k: int) -> Any:
     return one_of_two(same, lambda: _compare_in_turn(op, a, b, k + 1), differ)
 
 
-def _compare_all_items(op: str, a: Any, b: Any) -> Any:
+def _compare_all_items(op: str, a: Sequence[object], b: Sequence[object]) -> Any:
     """Return `a op b` of sequences: comparisons of all items, of which the run takes one."""
     result: Any = COMPARISONS[op].plain(len(a), len(b))
     unknown: Any = False
@@ -232,10 +241,7 @@ def contains(container: Any, item: object) -> Any:
     """Return `item in container`."""
     refuse_identity(item, container)
     if isinstance(container, str):  # it looks at the letters of the other text
-        if isinstance(item, TracedOperand):
-            raise TypeError("'in <string>' requires string as left operand, not "
-                            f"{type_of(item).__name__}")
-        settle(item)
+        _require_text(item)
     if has_runs(container):
         return list_functions.contains(container, item)
     if is_asked_of_range(container, item):
@@ -270,6 +276,13 @@ def contains(container: Any, item: object) -> Any:
         read_deeply((container, item))
         return item in container
     return truth(method(container, item))
+
+
+def _require_text(item: object) -> None:
+    if isinstance(item, TracedOperand):
+        raise TypeError("'in <string>' requires string as left operand, not "
+                        f"{type_of(item).__name__}")
+    settle(item)
 
 
 def _is_in_array(array: SymInt | Tracer, item: object) -> Any:

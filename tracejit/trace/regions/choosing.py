@@ -205,7 +205,7 @@ def _attempt(fn: Callable[[object], object], x: object) -> Any:
         raise BranchRaised from None
 
 
-def one_of_two(test: Any, first: Callable[[], object], second: Callable[[], object]) -> Any:
+def one_of_two(test: Tracer, first: Callable[[], object], second: Callable[[], object]) -> Any:
     """Return the result of one of two functions, in a branch for each; its error is the run's."""
     result = HiddenPlace()
     trace_if(test, [lambda: result.set(_attempt(lambda _: first(), None)),

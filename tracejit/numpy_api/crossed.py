@@ -1,0 +1,53 @@
+"""Cross products of vectors of two or three components."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tracejit.numpy_api.axes import normalize_axis
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.trace.ground.dispatch import captures
+from tracejit.trace.values.equations import as_operand, same_dim
+from tracejit.trace.values.tracer import Tracer
+
+__all__: list[str] = []
+
+
+@captures(np.cross)
+def cross(a: object, b: object, axisa: int = -1, axisb: int = -1, axisc: int = -1,
+          axis: int | None = None) -> Any:
+    """Return the cross product of vectors of three components, or two: the third one is 0."""
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    (ax, ay, *az), (bx, by, *bz) = (_components(x, place) for x, place in (
+        (as_tracer(a), axisa), (as_tracer(b), axisb)))
+    z = ax * by - ay * bx
+    if not az and not bz:
+        return z
+    if not az:
+        return np.stack([ay * bz[0], -(ax * bz[0]), z], axisc)
+    if not bz:
+        return np.stack([-(az[0] * by), az[0] * bx, z], axisc)
+    return np.stack([ay * bz[0] - az[0] * by, az[0] * bx - ax * bz[0], z], axisc)
+
+
+def _components(x: Tracer, axis: int, counts: tuple[int, ...] = (3, 2)) -> list[Any]:
+    """Return the components of vectors, of which there is one of some counts."""
+    if not x.dims:
+        raise ValueError("At least one array has zero dimension")
+    axis = normalize_axis(axis, len(x.dims))
+    count = next((k for k in counts if same_dim(x.dims[axis], k)), None)
+    if count is None:
+        raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors, but "
+                         f"the axis has {as_operand(x.dims[axis])} components instead.")
+    return [np.take(x, k, axis=axis) for k in range(count)]
+
+
+@captures(np.linalg.cross)
+def linalg_cross(x1: object, x2: object, /, *, axis: int = -1) -> Any:
+    """Return the cross product of vectors of three components."""
+    for x in (as_tracer(x1), as_tracer(x2)):
+        _components(x, axis, (3,))
+    return cross(x1, x2, axis=axis)
