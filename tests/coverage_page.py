@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import importlib
 import math
 import textwrap
@@ -61,9 +62,11 @@ Operators: {operators}.
 
 In place: {inplace}.
 
-## Functions of `math`
+## Functions of `math` and `cmath`
 
 {math}.
+
+All of `cmath`: {cmath}.
 
 ## Builtins and `functools`
 
@@ -213,6 +216,8 @@ def coverage_page() -> str:
         data_sized=_listed(f.__name__ for f in dispatch.DATA_SIZED),
         methods=_listed(methods), attributes=_listed(attributes),
         operators=_listed(_operators(TracedOperand)), inplace=_listed(_operators(Tracer, "i", "=")),
-        math=_listed(math_names), builtins=_listed(_builtin_names()),
+        math=_listed(math_names), cmath=_listed(
+            name for name in dir(cmath) if callable(getattr(cmath, name)) and name[0] != "_"),
+        builtins=_listed(_builtin_names()),
         status="\n\n".join(map(_status, STATUS)), scipy=_listed(_scipy_names()),
         distributions=_listed_by_method())) + "\n"

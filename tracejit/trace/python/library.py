@@ -8,6 +8,7 @@ items of a list in one run, so that data may say which item is read or written.
 from __future__ import annotations
 
 import bisect
+import cmath
 import heapq
 import math
 from typing import Any
@@ -263,8 +264,19 @@ def _isclose(a: float, b: float, *, rel_tol: float = 1e-09, abs_tol: float = 0.0
     return bool(apart <= abs(rel_tol * b) or apart <= abs(rel_tol * a) or apart <= abs_tol)
 
 
+def _are_close(a: complex, b: complex, *, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool:
+    if rel_tol < 0.0 or abs_tol < 0.0:
+        raise ValueError("tolerances must be non-negative")
+    if a == b:
+        return True
+    if cmath.isinf(a) or cmath.isinf(b):
+        return False
+    apart = abs(a - b)
+    return bool(apart <= rel_tol * abs(b) or apart <= rel_tol * abs(a) or apart <= abs_tol)
+
+
 LIBRARY: dict[Any, Any] = {
-    **OF_NUMBERS, math.isclose: _isclose,
+    **OF_NUMBERS, math.isclose: _isclose, cmath.isclose: _are_close,
     heapq.heappush: _heappush, heapq.heappop: _heappop, heapq.heapify: _heapify,
     heapq.heapreplace: _heapreplace, heapq.heappushpop: _heappushpop,
     heapq.nsmallest: _nsmallest, heapq.nlargest: _nlargest,
