@@ -10,6 +10,7 @@ import inspect
 import re
 from collections.abc import Callable
 from enum import EnumMeta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -77,6 +78,18 @@ def classes_of_one_name(modules: dict[str, str]) -> dict[str, list[str]]:
 
 def test_no_two_classes_have_one_name() -> None:
     assert classes_of_one_name(MODULES) == {}
+
+
+def repeated(names: list[str]) -> set[str]:
+    """Return the names that are there twice."""
+    return {name for name in names if names.count(name) > 1}
+
+
+def test_no_two_test_files_have_one_name() -> None:
+    """Pytest imports them by their names alone."""
+    files = [p.name for p in Path(__file__).parents[1].rglob("test_*.py")]
+    assert files and repeated(files) == set()
+    assert repeated(["a", "b", "a"]) == {"a"}
 
 
 def test_two_classes_of_one_name_are_found() -> None:

@@ -36,7 +36,7 @@ def _given(name: str, matrices: Sequence[object], scales: Sequence[object]) -> l
     if any(x is not None for x in scales):
         raise refuse(f"scipy.linalg.{name} with e= or s= cannot be captured",
                      "Multiply the equation out")
-    found = [double(m) for m in matrices]
+    found = [double(np.atleast_2d(as_tracer(m))) for m in matrices]
     if any(m.dtype.kind == "c" or len(m.dims) != 2 for m in found):
         raise refuse(f"scipy.linalg.{name} of complex matrices or stacks cannot be captured",
                      "Use a loop, and matrices of twice the size")

@@ -113,10 +113,12 @@ def fixed_quad(func: Callable[..., object], a: object, b: object, args: tuple[ob
 
 def romb(y: object, dx: object = 1.0, axis: int = -1, show: bool = False) -> Any:
     """Return the integral of 2 ** k + 1 numbers by W. Romberg's rule."""
+    if show:
+        raise refuse("scipy.integrate.romb with show=True cannot be captured", "Leave it out")
     rows: Any = np.moveaxis(as_tracer(y), axis, 0)  # type: ignore[type-var]
     count = need_int(rows.dims[0], "the number of samples of Romberg's rule") - 1
     levels = count.bit_length() - 1
-    if count < 1 or count != 1 << levels or show:
+    if count < 1 or count != 1 << levels:
         raise ValueError("Number of samples must be one plus a non-negative power of 2.")
     h: Any = count * cast(as_tracer(dx), np.float64)
     last = [(rows[0] + rows[-1]) / 2.0 * h]

@@ -111,9 +111,14 @@ def _are_traced(args: Sequence[object]) -> bool:
                for y in (x if isinstance(x, (list, tuple)) else [x]))
 
 
-def _takes_numbers(fn: Callable[..., object], args: Sequence[object]) -> bool:
-    """Return whether a function of a module that knows numbers by their types got traced ones."""
+def _takes_numbers(fn: Callable[..., object], error: Exception, args: Sequence[object]) -> bool:
+    """Return whether a function of a module that knows numbers by their types got traced ones.
+
+    SciPy's functions say in a `ValueError`, too, that they know no such number.
+    """
     home = getattr(fn, "__module__", None)
+    if not isinstance(error, TypeError) and not str(home).startswith("scipy."):
+        return False
     return home not in (None, "builtins", "_operator", "numpy") and _are_traced(args)
 
 
@@ -135,8 +140,8 @@ def _call_outside(fn: Callable[..., object], args: tuple[object, ...], kwargs: d
         return result
     except (TypeError, ValueError, AttributeError) as e:
         if isinstance(e, TracejitError) or not (
-                _OURS.search(str(e)) or _met_traced(fn, made) or (
-                    isinstance(e, TypeError) and _takes_numbers(fn, [*args, *kwargs.values()]))):
+                _OURS.search(str(e)) or _met_traced(fn, made)
+                or _takes_numbers(fn, e, [*args, *kwargs.values()])):
             raise
         raise refuse_outside("a traced value in code that is not captured", _AS_OPS) from e
     except Exception as e:  # an error of a module's own, as struct has one
