@@ -10,7 +10,7 @@ import numpy as np
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.scipy_api.convolutions import padded
-from tracejit.scipy_api.plain_signals import correlated_rows
+from tracejit.scipy_api.plain_signals import correlated_rows, correlated_whole_rows
 from tracejit.scipy_api.taking import captures_of_some
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.python.calls import call_function
@@ -55,7 +55,8 @@ def correlated(x: Any, weights: object, axis: int, mode: str, cval: object, befo
     moved: Any = np.moveaxis(x, along, 0)
     flat = np.reshape(moved, (moved.shape[0], -1))
     wide = padded_image(flat, ((before, behind), (0, 0)), mode, cval)
-    found = call_function(correlated_rows, (wide, weights, x.shape[along]), {})
+    rows = correlated_whole_rows if given.kind in "iu" else correlated_rows
+    found = call_function(rows, (wide, weights, x.shape[along]), {})
     result: Any = np.moveaxis(np.reshape(found, moved.shape), 0, along)
     result = result if divisor == 1 else result / divisor
     return cast(cast(result, np.int64), given) if given.kind in "iu" else result  # as C casts
@@ -98,7 +99,7 @@ def gaussian_filter1d(input: object, sigma: object, axis: int = -1, order: int =
                      "Leave it out")
     half = int(truncate * width + 0.5) if radius is None else int(radius)
     places = np.arange(-half, half + 1) + (0.0 / width if radius is None else 0)  # raises for 0
-    w = np.exp(-0.5 * (places / width) ** 2)
+    w = np.exp(-0.5 / (width * width) * places ** 2)
     w = w / w.sum() * _hermite(int(order), width, places)
     return correlated(as_tracer(input), as_tracer(w[::-1]), axis, mode, cval, half, half)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["correlated_rows", "filtered", "sections", "sums_of_products"]
+__all__ = ["correlated_rows", "correlated_whole_rows", "filtered", "sections", "sums_of_products"]
 
 
 def filtered(b: np.ndarray, a: np.ndarray, x: np.ndarray,
@@ -51,4 +51,23 @@ def correlated_rows(x: np.ndarray, w: np.ndarray, n: int) -> np.ndarray:
     result = np.zeros((n, x.shape[1]), x.dtype)
     for k in range(len(w)):
         result += w[k] * x[k:k + n]
+    return result
+
+
+def correlated_whole_rows(x: np.ndarray, w: np.ndarray, n: int) -> np.ndarray:
+    """Return the same, added up in SciPy's order: the sums of ints are cut off to ints."""
+    last = len(w) - 1
+    half = last // 2
+    if last % 2 == 0 and np.all(np.abs(w - w[::-1]) <= 2.0 ** -52):
+        result = x[half:half + n] * w[half]
+        for k in range(half):
+            result += (x[k:k + n] + x[last - k:last - k + n]) * w[k]
+    elif last % 2 == 0 and np.all(np.abs(w + w[::-1]) <= 2.0 ** -52):
+        result = x[half:half + n] * w[half]
+        for k in range(half):
+            result += (x[k:k + n] - x[last - k:last - k + n]) * w[k]
+    else:
+        result = x[last:last + n] * w[last]
+        for k in range(last):
+            result += x[k:k + n] * w[k]
     return result
