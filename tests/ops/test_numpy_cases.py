@@ -6,6 +6,7 @@ exist, so that a function added to them without a case here fails a test.
 
 from __future__ import annotations
 
+import cmath
 import dataclasses
 import functools
 import math
@@ -705,6 +706,14 @@ MATH_CASES[math.hypot] += [(lambda x, y: math.hypot(x, y, x * y), 0.7, 1.6),
 MATH_CASES[math.dist] = [(lambda x, y: math.dist((x, y), (0.0, x * y)), 0.7, 1.6)]
 MATH_CASES[math.log] += [(lambda x: math.log(x, 2), 3.0)]
 FUNCTION_CASES.update(MATH_CASES)
+FUNCTION_CASES.update({
+    f: [(lambda x, f=f: f(complex(x, 0.3)), 0.4)] for f in (
+        cmath.acos, cmath.acosh, cmath.asin, cmath.asinh, cmath.atan, cmath.atanh, cmath.cos,
+        cmath.cosh, cmath.exp, cmath.isfinite, cmath.isinf, cmath.isnan, cmath.log, cmath.log10,
+        cmath.phase, cmath.sin, cmath.sinh, cmath.sqrt, cmath.tan, cmath.tanh)})
+FUNCTION_CASES[cmath.polar] = [(lambda x, k=k: cmath.polar(complex(x, 0.3))[k], 0.4)
+                               for k in range(2)]
+FUNCTION_CASES[cmath.rect] = [(lambda x, y: cmath.rect(x, y), 0.7, 1.6)]
 
 METHOD_CASES: dict[str, list[tuple[Any, ...]]] = {
     "__round__": [(lambda x: round(x, 1), 0.26)],
