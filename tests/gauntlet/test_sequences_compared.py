@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tracejit
+from tracejit.trace.python.contents import has_traced
 
 OPERATORS = ("==", "!=", "<", "<=", ">", ">=")
 MAKERS = {"list": "[{}]", "tuple": "({},)", "deque": "deque([{}])"}
@@ -95,3 +96,54 @@ def test_dicts_are_compared_as_in_python(form: str) -> None:
 def test_sequences_of_two_kinds_are_not_equal(a: str, b: str) -> None:
     for op in OPERATORS:
         assert _require_pythons(f"{MAKERS[a].format('x')} {op} {MAKERS[b].format('1.0')}")
+
+
+class _Counted:
+    def __init__(self, v: float, hits: list[int]) -> None:
+        self.v, self.hits = v, hits
+
+    def __eq__(self, other: object) -> bool:
+        self.hits.append(1)
+        return self.v == other.v  # type: ignore[attr-defined]
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class _Odd(list[Any]):
+    def __len__(self) -> int:
+        return 0
+
+
+class _OddDict(dict[str, Any]):
+    def __getitem__(self, key: str) -> Any:
+        return 0.0
+
+
+def _compared(x: Any, made: Any) -> Any:
+    hits: list[int] = []
+    return made(x, _Counted(1.0, hits)) == made(1.0, _Counted(1.0, hits)), len(hits)
+
+
+@pytest.mark.parametrize("made", [
+    lambda x, p: [x, p], lambda x, p: (x, p), lambda x, p: {"a": x, "b": p},
+    lambda x, p: [[x], {"c": p}], lambda x, p: deque([x, p])])
+def test_items_behind_one_that_differs_are_not_asked(made: Any) -> None:
+    with tracejit.config(disable_jit=True):
+        for x in (1.0, 2.0):
+            assert tracejit.jit(lambda x: _compared(x, made))(x) == _compared(x, made)
+
+
+def test_methods_of_a_users_container_are_not_asked() -> None:
+    def f(x: Any) -> Any:
+        return _Odd([x]) == _Odd([1.0]), _OddDict(a=x) == _OddDict(a=1.0)
+
+    with tracejit.config(disable_jit=True):
+        for x in (1.0, 2.0):
+            assert tracejit.jit(f)(x) == f(x)
+
+
+def test_what_is_in_a_container_twice_is_looked_at_once() -> None:
+    shared: list[Any] = [1.0]
+    for _ in range(60):
+        shared = [shared, shared]
+    assert not has_traced([shared, (shared, {'a': shared})])

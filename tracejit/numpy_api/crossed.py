@@ -21,20 +21,24 @@ def cross(a: object, b: object, axisa: int = -1, axisb: int = -1, axisc: int = -
     """Return the cross product of vectors of three components, or two: the third one is 0."""
     if axis is not None:
         axisa = axisb = axisc = axis
-    (ax, ay, *az), (bx, by, *bz) = (_components(x, place) for x, place in (
-        (as_tracer(a), axisa), (as_tracer(b), axisb)))
+    return _product(_components(a, axisa), _components(b, axisb), axisc)
+
+
+def _product(first: list[Tracer], second: list[Tracer], axis: int) -> Any:
+    (ax, ay, *az), (bx, by, *bz) = first, second
     z = ax * by - ay * bx
     if not az and not bz:
         return z
     if not az:
-        return np.stack([ay * bz[0], -(ax * bz[0]), z], axisc)
+        return np.stack([ay * bz[0], -(ax * bz[0]), z], axis)
     if not bz:
-        return np.stack([-(az[0] * by), az[0] * bx, z], axisc)
-    return np.stack([ay * bz[0] - az[0] * by, az[0] * bx - ax * bz[0], z], axisc)
+        return np.stack([-(az[0] * by), az[0] * bx, z], axis)
+    return np.stack([ay * bz[0] - az[0] * by, az[0] * bx - ax * bz[0], z], axis)
 
 
-def _components(x: Tracer, axis: int, counts: tuple[int, ...] = (3, 2)) -> list[Any]:
+def _components(vectors: object, axis: int, counts: tuple[int, ...] = (3, 2)) -> list[Any]:
     """Return the components of vectors, of which there is one of some counts."""
+    x = as_tracer(vectors)
     if not x.dims:
         raise ValueError("At least one array has zero dimension")
     axis = normalize_axis(axis, len(x.dims))
@@ -48,6 +52,5 @@ def _components(x: Tracer, axis: int, counts: tuple[int, ...] = (3, 2)) -> list[
 @captures(np.linalg.cross)
 def linalg_cross(x1: object, x2: object, /, *, axis: int = -1) -> Any:
     """Return the cross product of vectors of three components."""
-    for x in (as_tracer(x1), as_tracer(x2)):
-        _components(x, axis, (3,))
-    return cross(x1, x2, axis=axis)
+    first, second = (_components(x, axis, (3,)) for x in (x1, x2))
+    return _product(first, second, axis)

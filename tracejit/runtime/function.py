@@ -146,11 +146,7 @@ class Function(Displayed, Generic[P, R]):
     def _dispatch(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         if is_tracing():
             return self.transform.inline(args, kwargs)
-        try:
-            leaves, structure = flatten_call(args, kwargs)
-        except RecursionError:
-            raise Refusal(f"{self._where()}an argument contains itself, or is nested too deeply. "
-                          "Pass the numbers and arrays that are read") from None
+        leaves, structure = self._flattened(args, kwargs)
         held = any(isinstance(x, Recorded) for x in leaves)
         if held:
             leaves = [x._data if isinstance(x, Recorded) else x for x in leaves]
@@ -163,6 +159,15 @@ class Function(Displayed, Generic[P, R]):
             if result is not NotImplemented:
                 return result
         return self._attempted(self._find(key, specs, structure, leaves), leaves)
+
+    def _flattened(self, args: tuple[object, ...],
+                   kwargs: dict[str, object]) -> tuple[list[Any], Structure]:
+        """Return the leaves of the arguments, and the structure of the call."""
+        try:
+            return flatten_call(args, kwargs)
+        except RecursionError:
+            raise Refusal(f"{self._where()}an argument contains itself, or is nested too deeply. "
+                          "Pass the numbers and arrays that are read") from None
 
     def _specs(self, leaves: list[object]) -> tuple[tuple[ArgSpec, ...], list[Any]]:
         """Return the specs of arguments, and the arguments, arrays of a device in one form."""
@@ -294,7 +299,7 @@ class Function(Displayed, Generic[P, R]):
 
     def _request(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Request:
         """Return the request for a call, with specs or texts of them for arguments."""
-        leaves, structure = flatten_call(args, kwargs)
+        leaves, structure = self._flattened(args, kwargs)
         leaves = [spec(x) if isinstance(x, str) and is_spec(x) else x for x in leaves]
         specs, leaves = self._specs(leaves)
         if not any(isinstance(x, ArgSpec) for x in leaves):

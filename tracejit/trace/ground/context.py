@@ -315,6 +315,8 @@ class Trace:
     """Calls of transforms with pairs of their arguments that are one array (`copies.py`)."""
     plain_lists: dict[Any, str] = field(default_factory=dict)
     """Where lists are made item by item, and why."""
+    unsettled: set[Any] = field(default_factory=set)
+    """The places in the code of loops whose carried contents do not settle."""
     run_lists: set[Any] = field(default_factory=set)
     """Where lists of a known length are made whose items are in runs: loops index them."""
     by_steps: set[Any] = field(default_factory=set)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence, ValuesView
+from collections.abc import Sequence, ValuesView
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,13 @@ from tracejit.trace.lists import list_runs
 from tracejit.trace.lists.orders import both_nan, require_known_equality
 from tracejit.trace.lists.ranges import TracedRange
 from tracejit.trace.python import from_generators, list_functions
+from tracejit.trace.python.contents import (
+    all_in,
+    are_compared_by_items,
+    are_plain_dicts,
+    has_traced,
+    own_items,
+)
 from tracejit.trace.python.each_kind import may_be_array
 from tracejit.trace.python.identity import are_one_object, are_truths, is_one
 from tracejit.trace.python.iterating import begun
@@ -99,13 +106,28 @@ def _compare_contents(op: str, a: object, b: Any) -> Any:
         found = _compare_sized(op, a, b)
         if found is not NotImplemented:
             return found
-    if isinstance(a, _SEQUENCES) and _are_compared_by_items(op, a, b) and _has_traced((a, b)):
-        return _compare_items(op, a, b)
-    if op in ("Eq", "NotEq") and isinstance(a, dict) and _are_plain_dicts(a, b) and (
-            _has_traced((a, b))):
-        found = _are_equal_dicts(a, b)
-        return found if op == "Eq" else negated(found)
+    if are_compared_by_items(op, a, b) and _are_asked((a, b)):
+        for x in (a, b):
+            if not isinstance(x, tuple):
+                read_unseen(x)
+        return _compare_items(op, own_items(a), own_items(b))
+    if op in ("Eq", "NotEq") and isinstance(a, dict) and are_plain_dicts(a, b) and (
+            _are_asked((a, b))):
+        for x in (a, b):
+            read_unseen(x, in_order=False)
+        if dict.keys(a) != dict.keys(b):
+            return op == "NotEq"
+        return _compare_items(op, own_items(a), [dict.__getitem__(b, key) for key in dict.keys(a)])
     return NotImplemented
+
+
+def _are_asked(xs: Sequence[object]) -> bool:
+    """Return whether captured code has to compare things: traced values, and users' objects."""
+    return has_traced(xs) or _have_own_equality(xs)
+
+
+def _have_own_equality(xs: Sequence[object]) -> bool:
+    return any(special_method(x, "__eq__") for x in all_in(xs))
 
 
 def _compare_sized(op: str, a: object, b: object) -> Any:
@@ -128,43 +150,6 @@ def _compare_lists(op: str, a: object, b: object) -> Any:
     return found if op == "Eq" else negated(found)
 
 
-_SEQUENCES = (tuple, list, deque)
-"""The types of containers that compare their items one by one."""
-
-
-def _are_compared_by_items(op: str, a: object, b: object) -> bool:
-    """Return whether two things are sequences of one kind, without a comparison of their own."""
-    kind = next((t for t in _SEQUENCES if isinstance(a, t)), None)
-    if kind is None or not isinstance(b, kind):
-        return False
-    method = COMPARISONS[op].method
-    return all(getattr(type(x), method) is getattr(kind, method) for x in (a, b))
-
-
-def _are_plain_dicts(*xs: object) -> bool:
-    return all(isinstance(x, dict) and type(x).__eq__ is dict.__eq__
-               and id(x) not in current().captured.namespaces for x in xs)
-
-
-def _are_equal_dicts(a: Mapping[object, object], b: Mapping[object, object]) -> Any:
-    """Return whether dicts, of which traced values are items, have equal keys and items."""
-    for x in (a, b):
-        read_unseen(x, in_order=False)
-    if a.keys() != b.keys():
-        return False
-    return negated(any_of(negated(truth(are_equal_items(x, b[key]))) for key, x in a.items()))
-
-
-def _has_traced(xs: Collection[object], inside: tuple[object, ...] = ()) -> bool:
-    """Return whether items, or items of containers there, are traced; `inside` are those around."""
-    for x in xs:
-        items: Any = x.values() if isinstance(x, dict) else x if isinstance(x, _SEQUENCES) else ()
-        if isinstance(x, TracedOperand) or (not any(x is y for y in inside)
-                                            and _has_traced(items, (*inside, x))):
-            return True
-    return False
-
-
 def are_equal_items(x: object, y: object) -> Any:
     """Return whether things are one object or equal, as containers take them."""
     if are_one_object(x, y):
@@ -175,16 +160,14 @@ def are_equal_items(x: object, y: object) -> Any:
 
 def _compare_items(op: str, a: Sequence[object], b: Sequence[object]) -> Any:
     """Return `a op b` of sequences with traced items: the first two that differ decide."""
-    for xs in (a, b):
-        if not isinstance(xs, tuple):
-            read_unseen(xs)
     if op in ("Eq", "NotEq") and len(a) != len(b):
         return op == "NotEq"
-    try:
-        return _compare_all_items(op, a, b)
-    except Exception as e:  # which Python raises only if no two items before differ
-        if not is_pythons(e):
-            raise
+    if not _have_own_equality((*a, *b)):
+        try:
+            return _compare_all_items(op, a, b)
+        except Exception as e:  # which Python raises only if no two items before differ
+            if not is_pythons(e):
+                raise
     return _compare_in_turn(op, a, b, 0)
 
 
@@ -234,7 +217,7 @@ def _chosen(test: Any, a: Any, b: Any) -> Any:
 
 def _is_anew(x: object) -> bool:
     """Return whether a thing stands for another one: a traced value, or an argument's container."""
-    return _has_traced((x,)) or id(x) in current().captured.given
+    return has_traced((x,)) or id(x) in current().captured.given
 
 
 def contains(container: Any, item: object) -> Any:

@@ -11,6 +11,7 @@ import bisect
 import cmath
 import heapq
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -254,29 +255,28 @@ def extreme_of_array(what: str, largest: bool, xs: np.ndarray, *default: object)
 
 
 def _isclose(a: float, b: float, *, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool:
+    return _are_close(a, b, rel_tol, abs_tol, math.isinf)
+
+
+def _complex_isclose(a: complex, b: complex, *, rel_tol: float = 1e-09,
+                     abs_tol: float = 0.0) -> bool:
+    return _are_close(a, b, rel_tol, abs_tol, cmath.isinf)
+
+
+def _are_close(a: complex, b: complex, rel_tol: float, abs_tol: float,
+               isinf: Callable[..., bool]) -> bool:
     if rel_tol < 0.0 or abs_tol < 0.0:
         raise ValueError("tolerances must be non-negative")
     if a == b:
         return True
-    if math.isinf(a) or math.isinf(b):
+    if isinf(a) or isinf(b):
         return False
     apart = abs(b - a)
     return bool(apart <= abs(rel_tol * b) or apart <= abs(rel_tol * a) or apart <= abs_tol)
 
 
-def _are_close(a: complex, b: complex, *, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool:
-    if rel_tol < 0.0 or abs_tol < 0.0:
-        raise ValueError("tolerances must be non-negative")
-    if a == b:
-        return True
-    if cmath.isinf(a) or cmath.isinf(b):
-        return False
-    apart = abs(a - b)
-    return bool(apart <= rel_tol * abs(b) or apart <= rel_tol * abs(a) or apart <= abs_tol)
-
-
 LIBRARY: dict[Any, Any] = {
-    **OF_NUMBERS, math.isclose: _isclose, cmath.isclose: _are_close,
+    **OF_NUMBERS, math.isclose: _isclose, cmath.isclose: _complex_isclose,
     heapq.heappush: _heappush, heapq.heappop: _heappop, heapq.heapify: _heapify,
     heapq.heapreplace: _heapreplace, heapq.heappushpop: _heappushpop,
     heapq.nsmallest: _nsmallest, heapq.nlargest: _nlargest,

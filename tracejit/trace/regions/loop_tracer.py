@@ -86,9 +86,6 @@ from tracejit.trace.values.tracer import CellPlace, Tracer
 
 __all__ = ["Carried", "Done", "LoopTracer", "changed_and_bound"]
 
-MOST_NEW_THINGS = 12
-"""How often a loop is traced again for a name that holds one thing more of those that it may hold.
-"""
 
 
 @dataclass(slots=True, eq=False)
@@ -122,8 +119,6 @@ class LoopTracer:
         self.changed_turns: set[int] = set()
         """The carried names bound to one list after another, each changed by its iteration."""
         self.settled = False
-        self.new_things: dict[Carried, int] = {}
-        """How often an iteration left a place something that it had not held before."""
         self.reverse = reverse
         self.growing: list[Growing] = []
         self.left: dict[Carried, Any] = {}
@@ -439,15 +434,6 @@ class LoopTracer:
                              "another one after it", "Give it one dtype before the loop")
             raise Widens(str(refusal), f"{name!r} has dtype {before.aval.dtype} before it")
 
-    def _require_few_things(self, c: Carried, before: object, guess: object, name: str) -> None:
-        """Refuse a place that holds another thing in each iteration, as a text that gets longer."""
-        if isinstance(before, Choice) and isinstance(guess, Choice) and (
-                len(guess.options) > len(before.options)):
-            self.new_things[c] = self.new_things.get(c, 0) + 1
-            if self.new_things[c] > MOST_NEW_THINGS:
-                raise refuse(f"{name!r} holds something else in each iteration of this loop",
-                             "Put what it gets into a list, and join the list after the loop")
-
     def _better(self, c: Carried) -> Any:
         name = getattr(c.place, "name", "this")
         try:
@@ -457,7 +443,6 @@ class LoopTracer:
                 self.left[c] = narrowed(c.place.get())
                 before, guess = c.guess, better_guess(c.guess, c.place, name)
                 self._require_one_dtype(before, guess, name)
-                self._require_few_things(c, before, guess, name)
                 return guess
         except (Unroll, Refusal) as e:
             found = list_guess(c.place, c.start, c.guess, self.by_data)

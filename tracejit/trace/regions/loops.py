@@ -21,6 +21,9 @@ from tracejit.trace.values.tracer import CellPlace, Tracer
 
 __all__ = ["is_of_open_loop", "trace_loop"]
 
+MOST_ATTEMPTS = 32
+"""How often a loop is traced for a guess that holds."""
+
 
 def trace_loop(places: Sequence[NamePlace | HiddenPlace], rebound: Sequence[str],
                written: Sequence[Tracer], body: Callable[[Any], Any],
@@ -66,7 +69,8 @@ def _are_few(trips: Dim) -> bool:
 
 def _settle(tracer: LoopTracer, params: Params) -> None:
     """Trace a loop until its guess holds, and emit it."""
-    for _ in range(32):
+    unsettled = current().unsettled
+    for _ in range(0 if tracer.where in unsettled else MOST_ATTEMPTS):
         done = tracer.attempt()
         if done is not None and not tracer.keep_arrays():
             try:
@@ -76,6 +80,7 @@ def _settle(tracer: LoopTracer, params: Params) -> None:
             except Refusal as e:
                 if not tracer.carry_views(e):
                     raise
+    unsettled.add(tracer.where)  # which loops around would try as often again
     raise refuse("what this loop carries does not settle", "Give it one dtype and shape before it")
 
 
