@@ -773,6 +773,7 @@ def test_ways_back_are_compiled_once_they_took_long(planted: bool, monkeypatch: 
     monkeypatch.setattr(plans, "LARGE", 2)
     monkeypatch.setattr(plans, "_PLANS", {})
     monkeypatch.setattr(plans, "_PATTERNS", {})
+    monkeypatch.setattr(plans, "_LOOSE", {})
     monkeypatch.setattr(recording, "_SHORTCUTS", {})
     if planted:
         compiled = plans.Pattern.compiled

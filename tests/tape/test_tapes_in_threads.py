@@ -49,7 +49,7 @@ def _gradient(a: np.ndarray) -> Any:
 
 
 def test_a_program_is_made_for_the_request_of_its_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    programs._PROGRAMS.clear()
+    tracejit.clear_caches()  # also plans whose numbers other tests' calls made operands
     arrays = [np.arange(1.0, 4.0), np.arange(2.0, 7.0)]
     for _ in range(programs.REPEATS + 1):  # until the structure has a program
         _gradient(arrays[0])

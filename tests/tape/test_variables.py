@@ -272,8 +272,7 @@ def test_two_hundred_steps_on_the_digits(within: bool) -> None:
     if within:
         step = tracejit.jit(step)
     rng = np.random.default_rng(1)
-    programs._SEEN.clear()
-    programs._PROGRAMS.clear()
+    tracejit.clear_caches()  # programs, and plans whose numbers other tests' calls made operands
     held = []
     for k in range(200):
         if k in (100, 199):  # by then the way back is compiled
@@ -319,8 +318,7 @@ def test_the_compiled_way_back_is_the_interpreted_one(seed: int, monkeypatch: An
             z = random_tape(np.random.default_rng(seed), x, y, m)
         return tape.gradient(z, [x, y], unconnected_gradients="zero")
 
-    programs._SEEN.clear()
-    programs._PROGRAMS.clear()
+    tracejit.clear_caches()  # programs, and plans whose numbers other tests' calls made operands
     with tracejit.config(disable_jit=True):
         expected = {n: gradient(n) for n in (3, 5, 8)}
     made = []
