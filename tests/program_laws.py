@@ -312,12 +312,15 @@ class Program:
         except Mismatch:
             *floats, n = args
             with _quiet():
-                finer = [np.real(self._finer(*self.fresh(args, np.clongdouble)))]
+                given, written = self.fresh(args, np.clongdouble), self.fresh(args)
+                self._twin(float)(*written)
+                finer = [np.real(self._finer(*given)), *map(np.real, given[:2])]
                 if derivatives is not None:
                     finer += [self._one_sided(floats, n, k, STEP, np.clongdouble)
                               for k in range(len(floats))]
             if not all(_is_close(a, b, TOLERANCE / 10)
-                       for a, b in zip(finer, [value, *(derivatives or ())], strict=True)):
+                       for a, b in zip(
+                           finer, [value, *written[:2], *(derivatives or ())], strict=True)):
                 raise Rejected("rounding errors are as large as what is compared") from None
             if derivatives and not self.overlap and not self._is_linear(args, derivatives):
                 raise Rejected("there is a kink here, which no single argument shows") from None
