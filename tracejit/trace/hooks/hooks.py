@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import sys
@@ -68,6 +69,7 @@ from tracejit.trace.regions.draws import drawing_nothing
 from tracejit.trace.regions.raising import BranchRaised, text_of
 from tracejit.trace.state.changes import known_container, note_made
 from tracejit.trace.state.methods import may_be_called
+from tracejit.trace.state.paths import is_users_type
 from tracejit.trace.state.running import watched
 from tracejit.trace.state.texts import read_as_text
 from tracejit.trace.state.uncaptured import read_deeply, unseen
@@ -365,6 +367,10 @@ class Hooks(RecursionHooks, TryHooks):
                          for x in args)
         return call_function(fn, args, kwargs)
 
+    def decorator(self, fn: Callable[..., object]) -> Callable[[object], Any]:
+        """Return a decorator that is called as other functions are, with the function it gets."""
+        return functools.partial(self.call, fn)
+
     # --- jumps and failures ---------------------------------------------------------------------
 
     def returned(self, value: Callable[[], object], always: bool) -> Any:
@@ -396,9 +402,9 @@ class Hooks(RecursionHooks, TryHooks):
     def raise_(self, make: Callable[[], Any], *cause: Any) -> None:
         """Raise, at run time if whether it comes to that depends on data."""
         if not any(f.kind in ("if", "loop") for f in current().frames):
-            error = make()
+            error = self._error_of(make())
             if cause:
-                raise error from cause[0]
+                raise error from self._error_of(cause[0])
             raise error
         with _message() as shown:
             error = make()
@@ -412,6 +418,13 @@ class Hooks(RecursionHooks, TryHooks):
                          "can be raised by compiled code", "Raise a ValueError, say")
         _emit_check(False, kind, text, shown)
         raise BranchRaised
+
+    def _error_of(self, raised: object) -> Any:
+        """Return an error to raise: of a user's class, a call of it as captured code makes it."""
+        if isinstance(raised, type) and issubclass(raised, BaseException) and (
+                is_users_type(raised)):
+            return self.call(raised)
+        return raised
 
     @contextmanager
     def in_try(self, types: Callable[[], Any]) -> Iterator[None]:

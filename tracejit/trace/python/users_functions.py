@@ -31,6 +31,7 @@ from tracejit.trace.python.recursions import bounded_recursion
 from tracejit.trace.state.changes import note_all_new, note_made, note_new
 from tracejit.trace.state.clocks import let_out
 from tracejit.trace.state.copying import read_reducers
+from tracejit.trace.state.insides import read_annotations
 from tracejit.trace.state.key_orders import refuse_orders_within, with_orders_of
 from tracejit.trace.state.outer_reads import is_generated
 from tracejit.trace.state.policy import (
@@ -52,6 +53,7 @@ __all__ = ["call_python", "captured_function", "convert", "is_captured", "is_lib
 
 
 _DISPATCHING = vars(functools)["singledispatch"](print).__code__
+_REGISTERING = vars(functools)["singledispatch"](print).register.__code__
 
 
 @binds_arguments
@@ -60,6 +62,9 @@ def call_python(fn: FunctionType, args: tuple[object, ...], kwargs: dict[str, ob
     if fn.__code__ is _DISPATCHING and args:
         chosen = current().captured.dispatched(fn, asked_type_of(args[0]))
         return ABOVE.call_function(chosen, args, kwargs)
+    if fn.__code__ is _REGISTERING:  # for the classes that annotations name
+        for x in (*args, *kwargs.values()):
+            read_annotations(x)
     if fn.__code__.co_flags & CO_GENERATOR and (made := _generator(fn, args, kwargs)) is not None:
         return made
     new = convert(fn)

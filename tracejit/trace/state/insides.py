@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -17,7 +18,13 @@ from tracejit.trace.ground.modules import home_of, is_fixed, is_followed
 from tracejit.trace.ground.source import rewritten_source
 from tracejit.trace.state.guards import Content, Guarded
 from tracejit.trace.state.methods import items_of
-from tracejit.trace.state.paths import FunctionRoot, Path, functions_of, is_users_type
+from tracejit.trace.state.paths import (
+    READING_FAILS,
+    FunctionRoot,
+    Path,
+    functions_of,
+    is_users_type,
+)
 from tracejit.trace.state.uncaptured import unseen
 
 __all__ = ["Inside", "read_annotations", "read_insides"]
@@ -111,19 +118,29 @@ def read_annotations(fn: object) -> None:
                 _read_annotation(annotation, fn.__globals__)
 
 
-def _read_annotation(annotation: ast.expr, names: dict[str, Any]) -> None:
+def _read_annotation(annotation: ast.expr, names: dict[str, object]) -> None:
     captured = current().captured
-    for node in ast.walk(annotation):
-        if isinstance(node, ast.Name):
-            path = Path(names, node.id)
-            if node.id in names:
-                captured.read(path)
-            else:  # a builtin, or a name of the function around
-                captured.absent(path)
-        elif not isinstance(node, _PLAIN):
-            unseen("reading an annotation")
-            return
+    if isinstance(annotation, ast.Name) and annotation.id not in names:
+        captured.absent(Path(names, annotation.id))  # a builtin, or a name of the function around
+    elif (path := _path_in(annotation, names)) is not None:
+        with suppress(*READING_FAILS):  # Python has raised where it evaluated the annotation
+            captured.read(path)
+    elif isinstance(annotation, ast.BinOp):
+        _read_annotation(annotation.left, names)
+        _read_annotation(annotation.right, names)
+    elif isinstance(annotation, ast.Constant):
+        if isinstance(annotation.value, str):  # who asks for types evaluates the text
+            with suppress(SyntaxError):
+                _read_annotation(ast.parse(annotation.value, mode="eval").body, names)
+    else:
+        unseen("reading an annotation")
 
 
-_PLAIN = (ast.Constant, ast.BinOp, ast.BitOr, ast.expr_context)
-"""The parts of annotations, beside names, that read nothing."""
+def _path_in(annotation: ast.expr, names: dict[str, object]) -> Path | None:
+    """Return the path that a dotted name spells out; None if it is none, or begins elsewhere."""
+    if isinstance(annotation, ast.Name):
+        return Path(names, annotation.id) if annotation.id in names else None
+    if isinstance(annotation, ast.Attribute):
+        path = _path_in(annotation.value, names)
+        return None if path is None else path.step("attr", annotation.attr)
+    return None

@@ -80,7 +80,8 @@ class FunctionRewriter(StatementRewriter):
                     raise Refusal(f"{where}: {what} cannot be captured. {remedy}")
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        node.decorator_list = [self.visit(d) for d in node.decorator_list]
+        node.decorator_list = [place(hook("decorator", self.visit(d)), d)
+                               for d in node.decorator_list]
         node.args.defaults = [self.visit(d) for d in node.args.defaults]
         node.args.kw_defaults = [d and self.visit(d) for d in node.args.kw_defaults]
         outer = self.class_names, self.in_region
