@@ -23,6 +23,7 @@ import calendar, datetime, logging, time
 from collections import defaultdict, deque
 import numpy as np
 import scipy.interpolate
+import scipy.signal
 K, N, TEXT = 2.0, 2, "ab"
 W, V = np.array([1.0, 2.0]), np.array([1.0, 2.0])
 LIST, SET, BYTES = [2.0, 2], {1, 2}, bytearray(b"ab")
@@ -92,6 +93,7 @@ CHANGES = {
     "cached()": "N = 3\ncached.cache_clear()",
     "single(1.0)": "single.register(float, lambda k: 3.0)",
     "len(bytes(BYTES))": "BYTES.append(1)",
+    "scipy.signal.find_peaks(W)[0].size": "W[:] = [3.0, 1.0]",
     "float(pathlib.Path(FILE).read_text())": "pathlib.Path(FILE).write_text('3.0')",
     "len(os.listdir(FOLDER))": "pathlib.Path(FOLDER, 'b').write_text('')", "ufunc(2.0)": "N = 3",
     'eval("N", {"N": N})': "N = 3", 'eval("N")': "N = 3", "random.random()": "pass",

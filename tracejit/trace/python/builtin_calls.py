@@ -17,6 +17,8 @@ from collections.abc import Callable
 from types import FunctionType, MethodType, SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.modules import home_of, is_fixed, is_followed
 from tracejit.trace.ground.upward import ABOVE
@@ -31,6 +33,7 @@ from tracejit.trace.python.special_methods import special_method
 from tracejit.trace.python.users_functions import convert
 from tracejit.trace.state.changes import CONTAINERS, before_change, is_iterator, note_made, note_new
 from tracejit.trace.state.clocks import CLOCKS, let_out
+from tracejit.trace.state.known import constant_copy
 from tracejit.trace.state.policy import (
     gives_another_value,
     looks_at_frames,
@@ -83,6 +86,8 @@ def call_builtin(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
     if name == "sort" and type(owner) is list and (
             traced or kwargs.get("key") is not None or holds_traced(owner)):
         return _put(owner, ABOVE.call_function(sorted, (owner,), kwargs))
+    if name == "copy" and isinstance(owner, np.ndarray) and _is_plain(owner):
+        return constant_copy(owner)
     if fn is builtins.breakpoint:
         refuse_debugger("breakpoint")
     clock = CLOCKS.get(fn) if owner is time else None
@@ -101,6 +106,11 @@ def call_builtin(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
         current().note("warnings.warn() warns once, while the function is captured, whether its "
                        "branch is taken or not; warn where the function is called")
     return call_natively(fn, args, kwargs)
+
+
+def _is_plain(x: np.ndarray) -> bool:
+    """Return whether an array is of NumPy's own class, and of numbers."""
+    return type(x) is np.ndarray and x.dtype.kind in "fciub"
 
 
 def _shows(fn: Callable[..., object], kwargs: dict[str, object]) -> bool:

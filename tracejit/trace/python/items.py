@@ -173,8 +173,8 @@ def set_item(container: object, key: Any, content: Any) -> None:
         return
     note_put(content)
     if isinstance(container, np.ndarray):
-        raise refuse("writing to an array from outside of the captured function",
-                     "Create it inside the function, or pass it as an argument")
+        raise refuse("writing to an array that code made which is not captured",
+                     "Write to a copy: x = x.copy()")
     if isinstance(container, list) and (has_runs(container) or (
             isinstance(key, slice) and holds_runs(content))):
         place = list_items.set_item(container, key, content)

@@ -37,6 +37,7 @@ from tracejit.trace.state.contents import is_same, parts_of, put_parts, users_at
 from tracejit.trace.state.draws import refused_draw
 from tracejit.trace.state.kept_items import is_sealed, kept_in, may_have_changed
 from tracejit.trace.state.key_orders import refuse_order
+from tracejit.trace.state.known_calls import call_with_known
 from tracejit.trace.state.left_iterators import refuse_left
 from tracejit.trace.state.methods import items_of, may_be_called
 from tracejit.trace.state.paths import is_users_type
@@ -74,7 +75,7 @@ def call_watched(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
         parts = parts_of(x)
         if parts is not None:
             watched.append((x, parts))
-    result = _call_outside(fn, args, kwargs, owners)
+    result = call_with_known(_call_outside, fn, args, kwargs, owners)
     if current().captured.has_drawn():
         raise refused_draw(fn)
     for x, before in watched:

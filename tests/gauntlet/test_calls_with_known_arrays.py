@@ -1,0 +1,107 @@
+"""Functions of SciPy and NumPy that take no traced values, called with arrays from outside.
+
+No argument comes into these calls, so that their results are constants of the program as long as
+the arrays, lists and numbers hold what they held. The oracle is Python, before and after changes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.cluster.vq
+import scipy.interpolate
+import scipy.linalg
+import scipy.ndimage
+import scipy.optimize
+import scipy.signal
+import scipy.sparse.csgraph
+import scipy.spatial
+import scipy.special
+import scipy.stats
+
+import tracejit
+
+M = np.array([[2.0, 1.0], [1.0, 3.0]])
+D = np.array([0.3, 1.2, 0.7, 2.0])
+CUT = 0.2
+L = [0.1, 0.5, 0.3]
+
+EXPRESSIONS = [
+    "(scipy.linalg.orth(M) @ x[:2]).sum()",
+    "(scipy.linalg.schur(M)[0] @ x[:2]).sum()",
+    "(scipy.linalg.null_space(M[:1]) * x[0]).sum()",
+    "scipy.linalg.ldl(M)[1].sum() * x.sum()",
+    "scipy.signal.lfilter(*scipy.signal.butter(3, CUT), x).sum()",
+    "x[scipy.signal.find_peaks(D)[0]].sum() if x[0] > 0.0 else x[1]",
+    "scipy.signal.find_peaks(D, height=CUT)[0].sum() * x.sum()",
+    "scipy.signal.get_window(('kaiser', CUT), 4).sum() * x.sum()",
+    "scipy.spatial.cKDTree(D[:, None]).query([[0.4], [1.0]])[0].sum() * x[1]",
+    "x[scipy.spatial.cKDTree(D[:3, None]).query([0.4])[1]]",
+    "scipy.spatial.Delaunay(np.stack([D, D[::-1] ** 2], 1)).simplices.shape[0] * x.sum()",
+    "scipy.cluster.vq.kmeans2(D[:, None], 2, seed=3)[0].sum() * x.sum()",
+    "x[scipy.optimize.linear_sum_assignment(M)[1]].sum()",
+    "scipy.optimize.minimize(lambda v: ((v - 1) ** 2).sum(), np.zeros(2)).x.sum() * x.sum()",
+    "scipy.sparse.csgraph.shortest_path(M).sum() * x.sum()",
+    "scipy.stats.gaussian_kde(D)(D).sum() * x.sum()",
+    "scipy.stats.shapiro(D).statistic * x.sum()",
+    "scipy.stats.kstest(L, 'norm').statistic * x.sum()",
+    "sum(scipy.stats.shapiro(D + k).statistic * x[k] for k in range(3))",
+    "scipy.ndimage.label(D > CUT)[1] * x.sum()",
+    "scipy.special.roots_jacobi(3, CUT, 0.5)[0].sum() * x.sum()",
+    "np.polynomial.Polynomial(D)(0.5) * x.sum()",
+    "scipy.stats.shapiro(changed(D)).statistic * x.sum()",
+    "written(scipy.linalg.orth(M), x[0]).sum()",
+]
+CHANGES = ["pass", "D[1] = 0.1; M[0, 0] = 4.0; L[0] = 0.9", "D = D[::-1] * 1.5; M = M.T @ M",
+           "CUT = 0.35", "L = [0.2, 0.7]", "D[1] = 1.1; CUT = 0.2"]
+
+
+def changed(x: np.ndarray) -> np.ndarray:
+    y = x.copy()
+    y[0] = 5.0
+    return y
+
+
+def written(x: np.ndarray, item: float) -> np.ndarray:
+    y = x.copy()
+    y[0] = item
+    return y
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_calls_with_known_arrays_are_pythons(expression: str, tmp_path: Any) -> None:
+    names = {**globals(), "M": M.copy(), "D": D.copy(), "L": L.copy()}
+    file = tmp_path / "known.py"
+    file.write_text(f"def f(x):\n    return {expression}\n")
+    exec(compile(file.read_text(), file, "exec"), names)
+    f, x = names["f"], np.array([0.5, 0.8, 1.1])
+    compiled, gradient = tracejit.jit(f), tracejit.grad(f)
+    with tracejit.config(disable_jit=True):
+        for change in CHANGES:
+            exec(change, names)
+            np.testing.assert_allclose(compiled(x), f(x), rtol=1e-12)
+            slopes = [(f(x + h) - f(x - h)) / 2e-6 for h in np.eye(3) * 1e-6]
+            np.testing.assert_allclose(gradient(x), slopes, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("expression", [
+    "scipy.stats.shapiro(x).statistic", "scipy.signal.find_peaks(D * x[0])[0].sum() * x[0]",
+    "scipy.optimize.minimize(lambda v: ((v - x[0]) ** 2).sum(), np.zeros(2)).x.sum()",
+])
+def test_calls_with_data_stay_refused(expression: str, tmp_path: Any) -> None:
+    file = tmp_path / "known.py"
+    file.write_text(f"def f(x):\n    return {expression}\n")
+    names = {**globals()}
+    exec(compile(file.read_text(), file, "exec"), names)
+    with pytest.raises(tracejit.Refusal, match=r"known\.py:2: scipy\.\w+\.\w+ cannot be captured"):
+        tracejit.jit(names["f"])(np.array([0.5, 0.8, 1.1]))
+
+
+def test_what_was_called_is_told() -> None:
+    def f(x: np.ndarray) -> float:
+        return float(scipy.stats.shapiro(D).statistic) * x.sum()
+
+    why = str(tracejit.jit(f).trace(np.ones(3)).why())
+    assert "scipy.stats.shapiro was called while the function was captured" in why

@@ -1,0 +1,102 @@
+"""Calls of NumPy's and SciPy's own code with captured arrays: it gets what the arrays hold.
+
+`scipy.linalg.null_space(A)` of a global `A` asks for numbers, which no traced value has. As no
+argument comes into `A`, it is called during capture, and `A` is guarded: another content of it
+makes another program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracejit.errors import Refusal
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.public_names import public_name
+from tracejit.trace.state.known import known_array
+from tracejit.trace.state.policy import module_of, reads_nothing
+from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Tracer
+
+__all__ = ["call_with_known"]
+
+
+class _DataComesIn(Exception):
+    """An operand into which data comes."""
+
+
+class _KnownCall:
+    """The arguments of a call as NumPy and Python have them, lists and tuples in depth.
+
+    An array is a copy of the user's, which cannot be written to.
+    """
+
+    def __init__(self, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
+        self.copies: list[tuple[np.ndarray, bytes]] = []
+        self.found_any = False
+        self.args = tuple(map(self._known, args))
+        self.kwargs = {key: self._known(x) for key, x in kwargs.items()}
+
+    def _known(self, x: object) -> Any:
+        if type(x) is list:
+            return [self._known(y) for y in x]
+        if type(x) is tuple:
+            return tuple([self._known(y) for y in x])
+        if not isinstance(x, TracedOperand):
+            return x
+        self.found_any = True
+        content = known_array(x, "", fixing=False) if isinstance(x, (Tracer, SymInt)) else None
+        if content is None:
+            raise _DataComesIn
+        if not isinstance(x, Tracer) or x.weak:
+            return content.item()
+        if not (x.is_array or content.ndim):
+            return content[()]
+        copy = np.array(content)
+        copy.flags.writeable = False
+        self.copies.append((copy, copy.tobytes()))
+        return copy
+
+    def has_written(self) -> bool:
+        """Return whether the call has written to an array, as a library in C can."""
+        return any(copy.tobytes() != before for copy, before in self.copies)
+
+
+def call_with_known(call: Callable[..., object], fn: Callable[..., object],
+                    args: tuple[object, ...], kwargs: dict[str, object],
+                    owners: tuple[object, ...]) -> Any:
+    """Call a function; if it takes no traced values, once more with the contents of known ones.
+
+    call -- calls it with arguments, named arguments and owners
+    """
+    try:
+        return call(fn, args, kwargs, owners)
+    except Refusal as refusal:
+        known = _known_call(fn, args, kwargs)
+        if known is None:
+            raise
+        try:
+            result = call(fn, known.args, known.kwargs, owners)
+        except Refusal:  # of a function that it calls back
+            raise refusal from None
+        if known.has_written():
+            raise refuse(f"{public_name(fn)} writes to an array from outside, which cannot be "
+                         "captured", "Give it a copy: x.copy()") from None
+        current().note(f"{public_name(fn)} was called while the function was captured: the arrays "
+                       "and numbers from outside that it read are compared at every call")
+        return result
+
+
+def _known_call(fn: Callable[..., object], args: tuple[object, ...],
+                kwargs: dict[str, object]) -> _KnownCall | None:
+    """Return the arguments of a function of NumPy's or SciPy's; None where data comes into them."""
+    if not reads_nothing(fn) or module_of(fn).partition(".")[0] not in ("numpy", "scipy"):
+        return None
+    try:
+        found = _KnownCall(args, kwargs)
+    except _DataComesIn:
+        return None
+    return found if found.found_any else None
