@@ -52,8 +52,8 @@ def load_libmvec() -> ctypes.CDLL | None:
 _BLAS = ("gemm", "trsm")
 _FOR_ALL = (*_BLAS, "potrf", "getrf", "gesdd", "geqrf", "geev", "gees", "trsyl",
             "gbsv")
-_FOR_REAL = ("syevd", "syevr", "orgqr")
-_FOR_COMPLEX = ("heevd", "heevr", "ungqr")
+_FOR_REAL = ("sbevd", "syevd", "syevr", "orgqr")
+_FOR_COMPLEX = ("hbevd", "heevd", "heevr", "ungqr")
 
 ROUTINES = tuple(letter + name for letters, names in (
     ("sdcz", _FOR_ALL), ("sd", _FOR_REAL), ("cz", _FOR_COMPLEX)) for letter in letters

@@ -148,8 +148,11 @@ EXTRA: dict[str, dict[str, list[Any]]] = {
                         "outaxis": [0]},
     "expm_frechet": {"method": ["blockEnlarge"], "compute_expm": [False]},
     "eigh_tridiagonal": {"select": ["i"], "select_range": [], "tol": [],
-                         "lapack_driver": ["stemr"]},
+                         "lapack_driver": ["stemr", "stevd"]},
     "eigvals_banded": {"overwrite_a_band": [False], "select": [], "select_range": []},
+    "eig_banded": {"overwrite_a_band": [False], "select": ["i"], "select_range": [], "max_ev": [2]},
+    "schur": {"output": ["complex", "r"], "lwork": [99], "sort": ["lhp"]},
+    "hessenberg": {"calc_q": [True]},
     **{f"solve_{kind}_are": {"e": [], "s": [], "balanced": [False]}
        for kind in ("continuous", "discrete")},
 }

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.linalg
+from linalg_cases import LINALG_CASES
 from oracles import TOLERANCES, random_like
 from scipy import special
 from scipy_cases import EDGES, SPECIAL_CASES
@@ -935,9 +936,6 @@ FOREIGN_CASES.update({
               (scipy.linalg.polar, B), (scipy.linalg.polar, 1.5 * np.eye(3)),
               (scipy.linalg.polar, SQUARE + 1j * SPD)],
     "orthogonal_procrustes": [(scipy.linalg.orthogonal_procrustes, SQUARE, OTHER)],
-    "eigh_tridiagonal": [(lambda d, e: scipy.linalg.eigh_tridiagonal(d, e, True), V, W[1:])],
-    "eigvals_banded": [(scipy.linalg.eigvals_banded, BANDS[:3]),
-                       (lambda a: scipy.linalg.eigvals_banded(a, lower=True), BANDS[1:])],
     "companion": [(scipy.linalg.companion, V)], "fiedler": [(scipy.linalg.fiedler, V)],
     "khatri_rao": [(scipy.linalg.khatri_rao, SQUARE, GAIN.T @ OTHER)],
     "matmul_toeplitz": [(scipy.linalg.matmul_toeplitz, V, W), (
@@ -961,6 +959,7 @@ FOREIGN_CASES["polygamma"] = [(lambda x, n=n: special.polygamma(n, x), V) for n 
 FOREIGN_CASES["polygamma"] += [(lambda x: special.polygamma(1, x), W)]
 FOREIGN_CASES["multigammaln"] = [(lambda x: special.multigammaln(x + 1.0, 3), V)]
 FOREIGN_CASES.update(SPECIAL_CASES)
+FOREIGN_CASES.update(LINALG_CASES)
 
 
 def _plus(x: Any, y: Any) -> Any:

@@ -293,7 +293,29 @@ def _syevr(a: np.ndarray, zero: np.ndarray, options: str) -> dict[int, np.ndarra
     return {1: values, 2: vectors.T}
 
 
+def _sbevd_results(shapes: Sequence[Shape], options: str, is_complex: bool) -> Any:
+    n = shapes[0][0]
+    found: list[tuple[Shape, str]] = [((n,), "r"), ((n, n), "x"), ((2 * n * n + 5 * n + 2,), "x")]
+    return [*found, *([((2 * n * n + 5 * n + 2,), "r")] if is_complex else []),
+            ((5 * n + 4,), "i")]
+
+
+def _sbevd_arguments(shapes: Sequence[Shape], made: Sequence[Shape], options: str,
+                     is_complex: bool) -> list[Argument]:
+    n, height = shapes[0]
+    room: list[Argument] = [part for k in range(3, len(made)) for part in (k, ("i", made[k][0]))]
+    return ["V", options, ("i", n), ("i", height - 1), 0, ("l", height), 1, 2, ("l", n), *room]
+
+
+def _sbevd(band: np.ndarray, options: str) -> dict[int, np.ndarray]:
+    from scipy.linalg import eig_banded
+    values, vectors = eig_banded(band.T, lower=options == "L")
+    return {1: values, 2: vectors.T}
+
+
 LAPACK = {
+    "eigh of band": LapackRoutine(("sbevd", "hbevd"), (0,), _sbevd_results, _sbevd_arguments,
+                                  _sbevd, "Eigenvalues did not converge"),
     "eigh of scipy": LapackRoutine(("syevr", "heevr"), (0,), _syevr_results, _syevr_arguments,
                                    _syevr, "Eigenvalues did not converge"),
     "lu": LapackRoutine(("getrf", "getrf"), (0,), _getrf_results, _getrf_arguments, _getrf,

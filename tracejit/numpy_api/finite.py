@@ -16,7 +16,8 @@ from tracejit.trace.values.python_numbers import require
 
 __all__ = ["checks_finite", "require_finite"]
 
-_MATRICES = frozenset({"a", "b", "ab", "c_or_cr", "c_and_lower"})
+_MATRICES = frozenset({
+    "A", "B", "E", "a", "a_band", "ab", "b", "c_or_cr", "c_and_lower", "d", "e"})
 """The parameters whose elements SciPy looks at."""
 
 

@@ -20,7 +20,6 @@ from tracejit.ops.linalg import adjoint
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import as_operand, cast, same_dim
-from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
@@ -110,43 +109,6 @@ def orthogonal_procrustes(A: object, B: object) -> Any:
     return single_again(u, A, B), single_again(np.real(np.trace(p)), A, B)
 
 
-# --- eigenvalues of bands -------------------------------------------------------------------------
-
-
-def _tridiagonal(d: object, e: object) -> Any:
-    main, beside = as_inexact(d), as_inexact(e)
-    if "c" in (main.dtype.kind, beside.dtype.kind):
-        raise TypeError("Only real arrays currently supported")
-    return np.diag(main) + np.diag(beside, 1) + np.diag(beside, -1)
-
-
-def eigh_tridiagonal(d: object, e: object, eigvals_only: bool = False, select: str = "a",
-                     select_range: None = None) -> Any:
-    """Return the eigenvalues of a symmetric tridiagonal matrix, as a dense one."""
-    if not eigvals_only or select not in ("a", "all") or select_range is not None:
-        raise refuse("scipy.linalg.eigh_tridiagonal with eigenvectors or select= cannot be "
-                     "captured", "Use np.linalg.eigh of the dense matrix")
-    current().note("the eigenvalues of a band are those of a dense matrix here")
-    return single_again(np.linalg.eigvalsh(_tridiagonal(d, e)), d)
-
-
-def eigvals_banded(a_band: object, lower: bool = False, overwrite_a_band: bool = False,
-                   select: str = "a", select_range: None = None) -> Any:
-    """Return the eigenvalues of a symmetric band, as a dense matrix."""
-    band: Any = double(a_band)
-    if select not in ("a", "all") or select_range is not None or band.dtype.kind == "c":
-        raise refuse("scipy.linalg.eigvals_banded of complex numbers or with select= cannot be "
-                     "captured", "Use np.linalg.eigvalsh of the dense matrix")
-    current().note("the eigenvalues of a band are those of a dense matrix here")
-    count = need_int(band.dims[0], "how many diagonals a band has")
-    n = as_operand(band.dims[1])
-    whole: Any = np.diag(band[0] if lower else band[-1])
-    for k in range(1, count):
-        row = band[k][:n - k] if lower else band[count - 1 - k][k:]
-        whole = whole + np.diag(row, k) + np.diag(row, -k)
-    return single_again(np.linalg.eigvalsh(whole), a_band)
-
-
 # --- matrices of vectors --------------------------------------------------------------------------
 
 
@@ -209,7 +171,7 @@ scipy_captures("scipy.linalg", {name: of_wide(name, function) for name, function
     "fractional_matrix_power": fractional_matrix_power}.items()})
 scipy_captures("scipy.linalg", {
     **{f.__name__: checks_finite(of_wide(f.__name__, f)) for f in (
-        polar, orthogonal_procrustes, eigh_tridiagonal, eigvals_banded)},
+        polar, orthogonal_procrustes)},
     "expm_frechet": checks_finite(expm_frechet), "companion": companion,
     "khatri_rao": khatri_rao, "fiedler": fiedler, "matmul_toeplitz": checks_finite(matmul_toeplitz),
     "solve_circulant": solve_circulant})

@@ -29,6 +29,7 @@ from tracejit.ops import (  # noqa: E402, F401  (importing fills the tables)
     roots,
     selections,
     shapes,
+    similar,
     special,
     systems,
     writes,

@@ -25,7 +25,7 @@ from tracejit.ops.implicit import RULES, Rule, assured
 from tracejit.trace.values.equations import apply, cast, dims_of
 from tracejit.trace.values.tracer import Tracer
 
-__all__: list[str] = []
+__all__ = ["GAUGE"]
 
 Parts = Sequence[Any]
 
@@ -268,8 +268,8 @@ RULES["qr"] = Rule(_qr_jvp, _qr_vjp)
 # --- an orthogonal complement: turned as the space that it is orthogonal to -----------------------
 
 
-_GAUGE = ("the derivative by vectors that span a complement does not exist: any others would do. "
-          "What depends on the complement alone, as their product Q Q', has one")
+GAUGE = ("the derivative by vectors that span a complement does not exist: any others would do. "
+         "What depends on the complement alone, as their product Q Q', has one")
 
 
 def _complement_jvp(results: Parts, operands: Parts, tangents: Parts) -> Parts:
@@ -283,7 +283,7 @@ def _complement_vjp(results: Parts, operands: Parts, cts: Parts) -> Parts:
         return [None]
     inner = _h(rest) @ ct
     skew = inner - _h(inner)
-    fine = assured(np.all(np.abs(skew) <= np.sum(np.abs(ct)) * 1e-8), _GAUGE)
+    fine = assured(np.all(np.abs(skew) <= np.sum(np.abs(ct)) * 1e-8), GAUGE)
     return [-np.where(fine, rest, rest.dtype.type(0)) @ (_h(ct) @ q)]
 
 
