@@ -71,6 +71,15 @@ SPECIAL_CASES["voigt_profile"].append((lambda x, g: special.voigt_profile(x, 0.0
 SPECIAL_CASES["lambertw"] += [(lambda z, k=k: special.lambertw(z, k), z) for k, z in (
     (-1, -0.3 * SHARES), (-1, TURNED), (1, SIGNED), (np.array([0, -1, 2, -2]), TURNED))]
 SPECIAL_CASES["lambertw"].append((lambda z: special.lambertw(z).real, POSITIVE))
+for _order, _degree in ((0, 0), (0, 3), (1, 1), (2, 3), (-1, 2), (1, -3), (3, 2)):
+    SPECIAL_CASES.setdefault("lpmv", []).append(
+        (lambda x, m=_order, v=_degree: special.lpmv(m, v, x), SIGNED / 4.0))
+    SPECIAL_CASES.setdefault("sph_harm_y", []).append(
+        (lambda t, p, n=_degree, m=_order: special.sph_harm_y(n, m, t, p), SHARES, SIGNED))
+SPECIAL_CASES["lpmv"] += [(lambda x: special.lpmv(np.arange(3)[:, None], 2, x), SHARES),
+                          (lambda x: special.lpmv(1, 2, x), SHARES.astype(np.float32))]
+SPECIAL_CASES["sph_harm_y"].append((lambda t, p: special.sph_harm_y(
+    np.array([2, 1, 3, 2]), np.array([[-1], [1]]), t, p), SHARES, SIGNED))
 COUNTS = np.array([0.0, 1.0, 3.0, 4.0])
 for _name in ("pdtr", "pdtrc"):
     _of_orders(_name, (COUNTS,), SHAPES)

@@ -672,6 +672,26 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
                 (lambda x, i: np.choose(i, [x, 1.0], mode="wrap"), V, IDX[:1])],
     np.polyadd: [(np.polyadd, V, W[:2])], np.polysub: [(np.polysub, W[:2], V)],
     np.polymul: [(np.polymul, V, W)],
+    np.polydiv: [(np.polydiv, V, W[:3].copy()), (np.polydiv, W[:2].copy(), V), (np.polydiv, Z, V),
+                 (lambda u: np.polydiv(u, 2.0), V), (lambda u: np.polydiv(u, [1, 2]), INTS)],
+    np.kaiser: [*((lambda b, n=n: np.kaiser(n, b), 2.5) for n in (0, 1, 2, 7)),
+                (lambda x, b: x * np.kaiser(len(x), b), V, -3.0)],
+    **{getattr(np.emath, name): [(getattr(np.emath, name), x) for x in (V, F32, Z, V[0])]
+       for name in ("sqrt", "log", "log2", "log10", "arccos", "arcsin", "arctanh")},
+    np.emath.logn: [(np.emath.logn, 2.5, V), (lambda x: np.emath.logn(2, x), F32)],
+    np.emath.power: [(np.emath.power, V, W), *((lambda x, p=p: np.emath.power(x, p), x) for x in (
+        V, F32, Z, MASK + 1) for p in (2, -1, 0.5, [-2, 1, 0, 2, 1]))],
+    np.histogram2d: [
+        *((lambda x, y, w, k=k: np.histogram2d(x, y, weights=w, **k), V, W, W * W) for k in (
+            {}, {"bins": 3, "density": True}, {"bins": (2, 3), "range": [[0, 1], None]},
+            {"bins": [3, np.array([-1.0, 0.0, 0.5, 0.5])]})),
+        (lambda x, y, e: np.histogram2d(x, y, [e, e], density=True), V, W,
+         np.array([-1.0, 0.3, 1.0])),
+        (lambda x, y: np.histogram2d(x, y, np.array([-1, 0, 1])), V, W)],
+    np.histogramdd: [(lambda x: np.histogramdd(x, 2, density=True), A[:, :3].copy()),
+                     (lambda x, y: np.histogramdd([x, y, x * y], [2, 3, 2]), V, W),
+                     (lambda x: np.histogramdd(x, 4), HOLES[2:4]),
+                     (lambda x: np.histogramdd(x, 3), INTS.reshape(5, 1))],
     np.polyint: [(np.polyint, V), (lambda x, k: np.polyint(x, 2, [k, 1.0]), V, 0.5)],
     np.poly: [(np.poly, V)],
     np.apply_along_axis: [
@@ -1733,3 +1753,22 @@ def test_bad_arguments_are_numpys_errors(fn: Any) -> None:
     with tracejit.config(disable_jit=True), pytest.raises(ValueError) as ours:
         tracejit.jit(fn)(A)
     assert type(ours.value) is type(theirs.value)
+
+
+# --- refused in the run: the dtype or the size of a result is what data says ----------------------
+
+
+@pytest.mark.parametrize(("fn", "args", "words"), [
+    (lambda x: np.emath.sqrt(x), (W,), "np.emath.sqrt of a number below 0"),
+    (lambda x: np.emath.arccos(x), (2.0 * W,), "np.emath.arccos of a number outside of -1 to 1"),
+    (lambda x, p: np.emath.power(x, p), (V, INTS), "np.emath.power of an int exponent below 0"),
+    (lambda u: np.polydiv(u, [1.0, 1.0, 1.0]), (np.array([1.0, 2.0, 2.0, 1.0]),),
+     "np.polydiv whose remainder")], ids=["sqrt", "arccos", "power", "polydiv"])
+def test_a_result_of_another_dtype_or_size_is_refused(fn: Any, args: Any, words: str) -> None:
+    with tracejit.config(disable_jit=True), pytest.raises(tracejit.Refusal, match=words):
+        tracejit.jit(fn)(*args)
+
+
+def test_outside_of_a_domain_known_numbers_of_emath_are_complex() -> None:
+    with tracejit.config(disable_jit=True):
+        check_case(lambda x: x * np.emath.sqrt(np.array([-4.0, 2.0])), (V[:2].copy(),))

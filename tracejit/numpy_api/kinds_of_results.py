@@ -6,9 +6,21 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.ir.dims import maximum
+from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer, astype
+from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import captures
-from tracejit.trace.values.equations import apply, as_operand, broadcast_dims, cast, is_weak, to_dim
+from tracejit.trace.values.equations import (
+    apply,
+    as_operand,
+    broadcast_dims,
+    cast,
+    dims_of,
+    is_weak,
+    lift,
+    to_dim,
+)
 from tracejit.trace.values.operands import TracedOperand
 
 __all__: list[str] = []
@@ -66,3 +78,21 @@ def i0(x: object) -> Any:
     if given.dtype.kind == "c":
         raise TypeError("i0 not supported for complex values")
     return apply("i0", cast(given, given.dtype if given.dtype.kind == "f" else np.float64))
+
+
+@captures(np.kaiser)
+def kaiser(M: object, beta: object) -> Any:
+    """Return Kaiser's window of a length and a shape."""
+    shape: Any = as_tracer(beta)
+    if shape.dims:
+        raise ValueError("setting an array element with a sequence. The requested array has an "
+                         "inhomogeneous shape after 1 dimensions.")
+    if dims_of(lift(M)) or as_tracer(M).dtype.kind not in "biu":
+        raise refuse("np.kaiser of a length that is no int cannot be captured", "Make M an int")
+    shape = cast(shape, shape.dtype if shape.dtype.kind == "c" else np.float64)
+    n = maximum(to_dim(M), 0, current().builder.known)
+    if current().decide(n - 1, "==", "np.kaiser of one element is 1") is True:
+        return apply("full", np.float64(1), shape=(n,))
+    half = 0.5 * (as_operand(n) - 1)
+    away = (cast(iota(n), np.float64) - half) / half
+    return i0(shape * np.sqrt(1.0 - away ** 2.0)) / i0(shape)

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["accumulated", "along_axis", "changed_at", "cofactors", "folded", "folded_between",
-           "matrix_exponential", "order_of_swaps", "over_axes", "polynomial_of_roots",
-           "require_positive_band", "triangular_logarithm", "triangular_root", "vectorized"]
+__all__ = ["accumulated", "along_axis", "changed_at", "cofactors", "divided", "folded",
+           "folded_between", "matrix_exponential", "order_of_swaps", "over_axes",
+           "polynomial_of_roots", "require_positive_band", "triangular_logarithm",
+           "triangular_root", "vectorized"]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 GAUSS_LEGENDRE = tuple(map(float, 0.5 * _NODES + 0.5)), tuple(map(float, 0.5 * _WEIGHTS))
@@ -70,6 +71,17 @@ def polynomial_of_roots(roots: np.ndarray) -> np.ndarray:
     for root in roots:
         found[1:] = found[1:] - root * found[:-1]
     return found
+
+
+def divided(u: np.ndarray, v: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the quotient of two polynomials, of so many coefficients, and the remainder."""
+    quotient, rest = np.zeros(count, u.dtype), u.copy()
+    scale = 1.0 / v[0]
+    for k in range(count):
+        factor = scale * rest[k]
+        quotient[k] = factor
+        rest[k:k + len(v)] -= factor * v
+    return quotient, rest
 
 
 def order_of_swaps(pivots: np.ndarray, n: int) -> np.ndarray:

@@ -13,7 +13,13 @@ from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_array, as_tracer
 from tracejit.numpy_api.joins import concatenate
-from tracejit.numpy_api.plainly import along_axis, over_axes, polynomial_of_roots, vectorized
+from tracejit.numpy_api.plainly import (
+    along_axis,
+    divided,
+    over_axes,
+    polynomial_of_roots,
+    vectorized,
+)
 from tracejit.numpy_api.shapes import broadcast_to, ravel
 from tracejit.trace.containers.places import HiddenPlace
 from tracejit.trace.ground.context import current, refuse
@@ -86,6 +92,35 @@ def polymul(a1: object, a2: object) -> Any:
         require(p[0] != 0, SizeByData, "np.polymul of a polynomial whose first coefficient is 0 "
                 "has a result whose size depends on data. Use np.convolve")
     return np.convolve(a, b)
+
+
+@captures(np.polydiv)
+def polydiv(u: object, v: object) -> Any:
+    """Return the quotient and the remainder, which begins where its degree has to."""
+    if isinstance(u, np.poly1d) or isinstance(v, np.poly1d):
+        raise refuse("np.polydiv of a poly1d cannot be captured", "Pass its coefficients")
+    a, b = _coefficients(u) + 0.0, _coefficients(v) + 0.0
+    if len(a.dims) != 1 or len(b.dims) != 1:
+        raise refuse("np.polydiv of arrays with several axes cannot be captured", "Use a loop")
+    dtype = np.result_type(a.dtype, b.dtype)
+    a, b = cast(a, dtype), cast(b, dtype)
+    count = a.dims[0] - b.dims[0]
+    is_shorter = current().decide(count, "<", "whether a polynomial has less coefficients")
+    if is_shorter is None:
+        raise refuse("np.polydiv of polynomials whose lengths data decides cannot be captured",
+                     "Make their lengths those of arguments")
+    quotient, rest = (np.zeros(1, dtype), a) if is_shorter else call_function(
+        divided, (a, b, as_operand(count + 1)), {})
+    first: Any = 0 if is_shorter else np.minimum(as_operand(count + 1), as_operand(a.dims[0]) - 1)
+    message = ("np.polydiv whose remainder has another degree than most has a result whose size "
+               "depends on data. Divide by a polynomial of lower degree, or take the remainder "
+               "from np.convolve")
+    require(np.all(np.abs(rest[:first]) <= 1e-8), SizeByData, message)
+    if current().decide(a.dims[0] - 1, "==", "a remainder of one number is kept") is not True:
+        last = first == as_operand(a.dims[0]) - 1
+        require(np.logical_or(last, np.logical_not(np.abs(rest[first]) <= 1e-8)), SizeByData,
+                message)
+    return quotient, rest[first:]
 
 
 @captures(np.polyint)

@@ -13,6 +13,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     filters,
     fourier,
     grids,
+    harmonics,
     hypergeometric,
     images,
     integrals,
