@@ -496,6 +496,25 @@ def cm(x):
         yield v*K["s"]
     with g(x) as q: pass
     return q
+def cm_nested(x):
+    @contextlib.contextmanager
+    def g(v):
+        yield v*K["s"]
+    y=np.array([x,2*x])
+    with g(y[0]) as q:
+        with g(y[1]) as r: z=q*r
+    return z
+def memo(x):
+    def kept(fn):
+        cache={}
+        @functools.wraps(fn)
+        def w(n):
+            if n not in cache: cache[n]=fn(n)
+            return cache[n]
+        return w
+    @kept
+    def fib(n): return K["s"] if n<2 else fib(n-1)+fib(n-2)
+    return fib(6)*x
 def tj(x):
     @tracejit.jit
     def g(v): return v*K["s"]

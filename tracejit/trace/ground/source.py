@@ -21,7 +21,7 @@ from tracejit.trace.ground.trees import SYNTAX_TREES, find_tree
 __all__ = ["FunctionSource", "describe_line", "entrance", "find_site", "find_source",
            "is_made_by_captured", "is_of_library", "is_user_code", "line_of_error",
            "of_users_module", "plain_source", "register_code", "rewritten_source",
-           "runs_library_code"]
+           "runs_library_code", "written_local"]
 
 FACTORY = "_tj_factory"
 """The name of the function around a rewritten one."""
@@ -53,6 +53,17 @@ def rewritten_source(code: CodeType) -> FunctionSource | None:
     """Return the function that a code object was made of; None for one that was not rewritten."""
     found = _REWRITTEN.get(id(code))
     return None if found is None else found[1]
+
+
+def written_local(fn: FunctionType) -> ast.FunctionDef | None:
+    """Return a local function of a captured one as the user wrote it; None for any other."""
+    source = rewritten_source(fn.__code__)
+    for node in ast.walk(source.tree) if source is not None and source.tree is not None else ():
+        if isinstance(node, ast.FunctionDef) and node.name == fn.__code__.co_name and (
+                min([node.lineno, *[x.lineno for x in node.decorator_list]])
+                == fn.__code__.co_firstlineno):
+            return node
+    return None
 
 
 class FunctionSource:

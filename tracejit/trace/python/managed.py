@@ -15,6 +15,7 @@ import numpy as np
 from tracejit.errors import Restart, TracejitError
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import Unroll
+from tracejit.trace.ground.source import written_local
 from tracejit.trace.ground.trees import find_tree
 from tracejit.trace.python.caught import may_raise, require_silence
 from tracejit.trace.python.special_methods import special_method
@@ -69,7 +70,8 @@ class Managed:
             found: Any = self.manager
             return tuple(found._exceptions)
         if isinstance(self.manager, contextlib._GeneratorContextManager):
-            tree = isinstance(self.generator, FunctionType) and find_tree(self.generator)
+            fn = self.generator
+            tree = isinstance(fn, FunctionType) and (written_local(fn) or find_tree(fn))
             ends = not tree or any(_suppresses(n) for n in ast.walk(tree))
             return (BaseException,) if ends else ()
         leave = getattr(type(self.manager), "__exit__", None)

@@ -15,7 +15,7 @@ from typing import Any
 from tracejit.exact import Itself, token
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.modules import home_of, is_fixed, is_followed
-from tracejit.trace.ground.source import rewritten_source
+from tracejit.trace.ground.source import rewritten_source, written_local
 from tracejit.trace.state.guards import Content, Guarded
 from tracejit.trace.state.methods import items_of
 from tracejit.trace.state.paths import (
@@ -106,16 +106,13 @@ def read_annotations(fn: object) -> None:
 
     Python evaluates them, unseen, where the function is made.
     """
-    source = rewritten_source(fn.__code__) if isinstance(fn, FunctionType) else None
-    if source is None or source.tree is None or not isinstance(fn, FunctionType):
+    node = written_local(fn) if isinstance(fn, FunctionType) else None
+    if node is None or not isinstance(fn, FunctionType):
         return
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.FunctionDef) and node.name == fn.__code__.co_name and (
-                min([node.lineno, *[x.lineno for x in node.decorator_list]])
-                == fn.__code__.co_firstlineno):
-            args = [x.annotation for x in ast.walk(node.args) if isinstance(x, ast.arg)]
-            for annotation in filter(None, [*args, node.returns]):
-                _read_annotation(annotation, fn.__globals__)
+    for annotation in [*[x.annotation for x in ast.walk(node.args) if isinstance(x, ast.arg)],
+                       node.returns]:
+        if annotation is not None:
+            _read_annotation(annotation, fn.__globals__)
 
 
 def _read_annotation(annotation: ast.expr, names: dict[str, object]) -> None:
