@@ -693,7 +693,8 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
                      (lambda x: np.histogramdd(x, 4), HOLES[2:4]),
                      (lambda x: np.histogramdd(x, 3), INTS.reshape(5, 1))],
     np.polyint: [(np.polyint, V), (lambda x, k: np.polyint(x, 2, [k, 1.0]), V, 0.5)],
-    np.poly: [(np.poly, V)],
+    np.poly: [(np.poly, V), (np.poly, SQUARE), (np.poly, np.eye(3)),
+              (lambda x: np.poly(np.roots(x)), V[:4])],
     np.apply_along_axis: [
         (lambda x: np.apply_along_axis(lambda r: r / r.sum(), 0, x), A),
         (lambda x: np.apply_along_axis(np.sum, 1, x), A),

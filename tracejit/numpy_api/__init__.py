@@ -7,6 +7,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     averages,
     axes,
     bands,
+    characteristic,
     comparisons,
     complex_mathematics,
     complex_numbers,

@@ -15,7 +15,7 @@ from tracejit.trace.values.equations import apply, as_operand, cast, same_dim
 from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.tracer import Tracer
 
-__all__: list[str] = []
+__all__ = ["roots"]
 
 
 def _inexact(x: object) -> Any:

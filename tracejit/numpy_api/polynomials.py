@@ -17,7 +17,6 @@ from tracejit.numpy_api.plainly import (
     along_axis,
     divided,
     over_axes,
-    polynomial_of_roots,
     vectorized,
 )
 from tracejit.numpy_api.shapes import broadcast_to, ravel
@@ -141,26 +140,6 @@ def polyint(p: object, m: int = 1, k: object = None) -> Any:
         divided: Any = result / (as_operand(n) - iota(n))
         result = concatenate([divided, np.reshape(as_tracer(c), (1,))])
     return result
-
-
-@captures(np.poly)
-def poly(seq_of_zeros: object) -> Any:
-    """Return the coefficients of the polynomial with these roots."""
-    roots: Any = as_tracer(seq_of_zeros)
-    if not roots.dims:
-        raise TypeError("dispatcher for __array_function__ did not return an iterable")
-    if len(roots.dims) == 2:
-        raise refuse("np.poly of a matrix, which is made of its eigenvalues, cannot be captured",
-                     "Pass the roots")
-    if len(roots.dims) != 1:
-        raise ValueError("input must be 1d or non-empty square 2d array.")
-    if roots.dtype.kind == "c":
-        raise refuse("np.poly of complex roots gives what data says, real or complex numbers",
-                     "Multiply the factors with np.convolve")
-    if current().decide(roots.dims[0], "==", "np.poly of no roots") is True:
-        return 1.0
-    roots = roots if roots.dtype.kind == "f" else cast(roots, np.float64)
-    return call_function(polynomial_of_roots, (roots,), {})
 
 
 # --- functions on parts of arrays ---------------------------------------------------------------
