@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.cluster.vq
 import scipy.fft
 import scipy.integrate
 import scipy.interpolate
@@ -103,6 +104,9 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "hstack": ([M, M],), "block_diag": ([M, M],),
     **dict.fromkeys(("spsolve", "cg", "gmres", "bicgstab", "splu", "factorized"), (
         M + M.T, V[:5])),
+    "istft": (M,), "deconvolve": (V, A), "order_filter": (V, Fixed(np.ones(3)), 1),
+    "lombscargle": (STEPS, V, W), "jensenshannon": (W, W[::-1].copy()), "vq": (M, M[:2]),
+    "whiten": (M,),
     **{f"{form}_{kind}": (M,) for form in ("csr", "csc", "coo") for kind in ("array", "matrix")},
 }
 """What a function is called with; `(V,)` where it is not here."""
@@ -229,6 +233,7 @@ EDGES: dict[str, tuple[str, ...]] = {
     # slopes overflow in one formula and not in the other; equal or infinite points; garbage there
     **{name: ("huge", "tiny") for name in ("CubicSpline", "PchipInterpolator",
                                            "Akima1DInterpolator", "pchip_interpolate")},
+    "vq": ("huge",),  # it multiplies squares out
     "CubicHermiteSpline": ("huge",), "make_interp_spline": ("tiny",),
     **{name: ("zero", "huge") for name in ("KroghInterpolator", "krogh_interpolate")},
     **{name: ("zero", "huge", "tiny") for name in ("BarycentricInterpolator",

@@ -26,7 +26,7 @@ GRIDS = {1: [np.nan, 1e-300, -1e-3, 1e3, -3.0, -2.5, -2.3, -2.0, -1.5, -1.2, -1.
              -0.25, -0.1, 0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 8.0, 20.0],
          2: [np.nan, -1.3, -2.0, -1.0, -0.7, -0.5, 0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 20.0],
          3: [np.nan, -1.0, 0.0, 0.3, 0.5, 1.0, 2.0, 5.0], 4: [-0.5, 0.0, 0.5, 1.0]}
-OTHERS = ("eval_", "wofz", "hankel", "hyp")
+OTHERS = ("eval_", "wofz", "hankel", "hyp", "lpmv")
 """Of constant degrees, complex, or known to some digits alone: other tests have them."""
 ODD = {"cbrt": "infinite at 0", "voigt_profile": "second one by a width of 0 is 0",
                  "struve": "NaN at 0 for orders up to 0", "huber": "no second one where it bends",

@@ -73,6 +73,25 @@ SIGNAL_CASES["scipy.signal.freqz_sos"] = SIGNAL_CASES["scipy.signal.sosfreqz"] =
 SIGNAL_CASES["scipy.signal.sosfilt"] = [
     (lambda x, z, axis=axis: signal.sosfilt(SOS, x, axis, z), x, RNG.standard_normal(shape))
     for x, axis, shape in ((S, -1, (4, 2)), (T, 1, (4, 2, 2)), (T.T, 0, (4, 2, 2)))]
+SHORT = signal.stft(T, nperseg=8, noverlap=5)[2]
+_enter(signal, {
+    "istft": [(SHORT, 2.0, {"nperseg": 8, "noverlap": 5}), (SHORT.real.copy(), {"boundary": False}),
+              (SHORT.astype(np.complex64), {"window": "hamming", "nfft": 8, "scaling": "psd"}),
+              (SHORT, {"input_onesided": False, "noverlap": 1}),
+              *((SHORT, {"time_axis": t, "freq_axis": f}) for t, f in ((0, 1), (1, 0), (2, 0)))],
+    "order_filter": [(LINE, {"domain": np.ones(3), "rank": 1}), (IMAGE, {
+        "domain": np.array([[1, 0, 1], [0, 1, 1], [1, 1, 0]]), "rank": -2})],
+    "square": [(6.0 * TIME + 0.1,), (6.0 * TIME + 0.1, 0.3)],
+    "deconvolve": [(LINE, A), (LINE[:3], A), (LINE[:1], np.array([2.0])), (LINE + 1j, B)],
+    "envelope": [(LINE[:n], {"bp_in": band, "residual": rest, "n_out": m}) for n in (11, 12)
+                 for band in ((1, None), (None, None), (2, 4), (0, 3), (-3, 4), (-3, -1))
+                 for rest, m in (("lowpass", None), ("all", 8), (None, 15))] + [
+        (LINE + 1j * LINE[::-1], {"residual": None}), (IMAGE, {"axis": 0, "squared": True})],
+    "lombscargle": [(np.sort(LINE), TIME[1] * LINE, TIME[1:], {
+        "normalize": kind, "floating_mean": floats, "weights": weights})
+        for kind in (False, True, "amplitude") for floats in (False, True)
+        for weights in (None, LINE ** 2)],
+})
 _enter(ndimage, {
     "sobel": [(IMAGE, {"axis": 0}), (IMAGE, {"mode": "nearest"}), (CUBE,)],
     "prewitt": [(IMAGE, {"mode": "wrap"}), (IMAGE, {"axis": 0, "mode": "constant", "cval": 2.0})],

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.cluster.vq
 import scipy.fft
 import scipy.integrate
 import scipy.interpolate
@@ -160,7 +161,19 @@ _enter("scipy.spatial.distance", {
     "cdist": [(A, 1.3 * A[:3] + 0.3), *((A, 1.3 * A[:3] + 0.3, {"metric": m}) for m in (
         "sqeuclidean", "cityblock", "cosine", "chebyshev", "correlation"))],
     "pdist": [(A,), (A, {"metric": "cityblock"})]})
+_enter("scipy.spatial.distance", {
+    "jensenshannon": [(p + 0.1, q + 0.2, words) for p, q in ((X ** 2, np.abs(X)), (
+        A ** 2, np.abs(A)), (SINGLE ** 2, np.abs(SINGLE))) for words in (
+            {"axis": -1}, {"base": 2.5, "keepdims": True})]})
+_enter("scipy.cluster.vq", {
+    "vq": [(A, 0.5 * A[:2]), (X, Y), (SINGLE, Y), (A, np.eye(6), {"check_finite": False})],
+    "whiten": [(A,), (SINGLE,)]})
 _enter("scipy.integrate", {
+    "cumulative_simpson": [
+        *((LONG[:n],) for n in (1, 2, 3, 4, 5)), (SINGLE, {"initial": 0}), (A, {
+            "axis": 0, "dx": 0.3, "initial": 1.0}), (A, {"x": np.cumsum(X[:6] ** 2)}),
+        (A, {"x": np.cumsum(A ** 2, axis=0), "axis": 0, "initial": A[:1]}),
+        (A, {"dx": X[:4, None] ** 2})],
     "trapezoid": [(X,), (A, {"axis": 0})], "simpson": [
         (X[:n], *x) for n in (2, 4, 6, len(X)) for x in (
             (), (np.cumsum(np.abs(X) + 0.1)[:n],))],

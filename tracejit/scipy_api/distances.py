@@ -13,7 +13,7 @@ from tracejit.numpy_api.finite import require_finite
 from tracejit.numpy_api.matrices import vecdot
 from tracejit.numpy_api.norms import norm_of, within
 from tracejit.trace.ground.context import refuse
-from tracejit.trace.ground.dispatch import FUNCTIONS, scipy_captures
+from tracejit.trace.ground.dispatch import FOREIGN, FUNCTIONS, scipy_captures
 from tracejit.trace.ground.modules import is_scipy_since
 from tracejit.trace.values.equations import cast, dims_of, same_dim
 from tracejit.trace.values.operands import TracedOperand
@@ -212,7 +212,27 @@ def _mahalanobis_of_two(u: object, v: object, VI: object) -> Any:
     return np.sqrt(np.dot(np.dot(away, np.atleast_2d(as_tracer(VI))), away))
 
 
+def jensenshannon(p: object, q: object, base: object = None, *, axis: int = 0,
+                  keepdims: bool = False) -> Any:
+    """Return the root of the divergence of two distributions from their mean."""
+    one, two = (as_inexact(_real(x)) for x in (p, q))
+    first, second = (x / np.sum(x, axis=axis, keepdims=True) for x in (one, two))
+    middle = (first + second) / 2.0
+    entropy = FOREIGN["scipy.special.rel_entr"]
+    total: Any = np.sum(entropy(first, middle), axis=axis, keepdims=keepdims) + np.sum(
+        entropy(second, middle), axis=axis, keepdims=keepdims)
+    if base is not None:
+        unit: Any = np.log(as_inexact(base))
+        if dims_of(unit):
+            raise refuse("scipy.spatial.distance.jensenshannon with several numbers as base= "
+                         "cannot be captured", "Pass one number")
+        dtype = total.dtype if dims_of(total) else np.result_type(total.dtype, unit.dtype)
+        total = cast(total / unit, dtype)
+    return np.sqrt(total / 2.0)
+
+
 scipy_captures("scipy.spatial.distance", {
+    "jensenshannon": jensenshannon,
     "euclidean": _euclidean, "minkowski": minkowski, "chebyshev": _chebyshev_of_two,
     "cityblock": _of_two("cityblock"), "sqeuclidean": _of_two("sqeuclidean", _as_floats),
     **{name: _of_two(name, same=ValueError) for name in ("cosine", "correlation")},

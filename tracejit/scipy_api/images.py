@@ -21,7 +21,7 @@ from tracejit.trace.ground.context import refuse
 from tracejit.trace.values.equations import as_operand, cast, dims_of
 from tracejit.trace.values.known_numbers import need_int
 
-__all__: list[str] = []
+__all__ = ["windows_of"]
 
 
 def _only_defaults(name: str, **given: object) -> None:
@@ -50,7 +50,7 @@ def _real_image(x: object, name: str) -> Any:
     return _image(x, name)
 
 
-def _windows(x: np.ndarray, sizes: Sequence[int], before: Sequence[int], mode: str,
+def windows_of(x: np.ndarray, sizes: Sequence[int], before: Sequence[int], mode: str,
              cval: object) -> list[Any]:
     """Return for each place of a window the numbers there, around each number of an image."""
     sides = [(b, n - 1 - b) for n, b in zip(sizes, before, strict=True)]
@@ -76,7 +76,7 @@ def _weighted(turned: bool) -> Callable[..., Any]:
         if w.dtype.kind == "c" and x.dtype.kind != "c":
             x = whole = cast(whole, np.complex128)
         total: Any = 0.0
-        for at, part in zip(np.ndindex(*sizes), _windows(whole, sizes, before, mode, cval),
+        for at, part in zip(np.ndindex(*sizes), windows_of(whole, sizes, before, mode, cval),
                             strict=True):
             place = tuple(n - 1 - k for n, k in zip(sizes, at, strict=True)) if turned else at
             total = total + w[place] * part
@@ -156,7 +156,7 @@ def _ordered(name: str, chosen: Callable[..., object]) -> Callable[..., Any]:
         if size is None:
             raise RuntimeError("no footprint or filter size provided")
         sizes = _sizes(size, len(x.dims))
-        parts = _windows(x, sizes, [n // 2 for n in sizes], mode, cval)
+        parts = windows_of(x, sizes, [n // 2 for n in sizes], mode, cval)
         return chosen(np.stack(parts))
 
     return capture
@@ -169,7 +169,7 @@ def _of_line(name: str, chosen: Callable[..., object]) -> Callable[..., Any]:
         x = _real_image(input, name)
         rank, own = len(x.dims), normalize_axis(axis, len(x.dims))
         sizes = [operator.index(size) if k == own else 1 for k in range(rank)]  # type: ignore[arg-type]
-        return chosen(np.stack(_windows(x, sizes, [n // 2 for n in sizes], mode, cval)))
+        return chosen(np.stack(windows_of(x, sizes, [n // 2 for n in sizes], mode, cval)))
 
     return capture
 

@@ -19,7 +19,7 @@ from tracejit.trace.ground.context import refuse
 from tracejit.trace.values.equations import as_operand, cast, dims_of, same_dim, to_dim
 from tracejit.trace.values.known_numbers import need_int
 
-__all__: list[str] = []
+__all__ = ["shape_of_segments"]
 
 
 class Segments(NamedTuple):
@@ -39,10 +39,11 @@ class Segments(NamedTuple):
     half: bool
 
 
-def _window(window: object, length: int) -> Any:
+def shape_of_segments(window: object, length: int) -> Any:
+    """Return the factors of a segment's points, which a window names or is."""
     if isinstance(window, (str, tuple)):
         signal: Any = sys.modules["scipy.signal"]
-        return signal.get_window(window, length)
+        return as_tracer(signal.get_window(window, length))
     given = cast(as_tracer(window), np.float64)
     if len(given.dims) != 1:
         raise ValueError("window must be 1-D")
@@ -68,7 +69,7 @@ def _segments(x: np.ndarray, window: object, nperseg: object, noverlap: object, 
         if not named:
             raise ValueError("window is longer than x.")
         length = need_int(time, "the length of a signal that is shorter than a segment")
-    shape = _window(window, length)
+    shape = shape_of_segments(window, length)
     points, overlap = _whole(nfft, length), _whole(noverlap, length // share)
     if points < length:
         raise ValueError("nfft must be greater than or equal to nperseg.")
