@@ -80,7 +80,10 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "shift": (V, 1.0, None, 1),
     **dict.fromkeys(("euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation",
                      "minkowski", "canberra", "braycurtis", "pearsonr", "linregress", "ttest_rel",
-                     "ttest_ind", "zmap"), (V, W)),
+                     "ttest_ind", "zmap", "wasserstein_distance", "energy_distance",
+                     "gaussian_kde"), (V, W)),
+    **dict.fromkeys(("bilinear", "tf2zpk", "tf2ss", "normalize"), (B, A)),
+    "zpk2tf": (V[:2], V[:3], 2.0), "bilinear_zpk": (V[:2], V[:3], 2.0, 3.0),
     "mahalanobis": (V[:5], W[:5], M), "seuclidean": (V, W, W), "cdist": (M, M + 1.0),
     "romb": (V[:9],), "simpson": (V[:9],), "pmean": (W, 2.0), "moment": (V, 2),
     "trim_mean": (V, 0.1), "ttest_1samp": (V, 0.1), "boxcox": (W, 0.5), "boxcox_llf": (0.5, W),
@@ -156,6 +159,10 @@ def called(label: str) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     if name in ("kron", "vstack", "hstack", "block_diag"):
         return lambda *xs: f(*([list(map(scipy.sparse.csr_array, x)) if isinstance(x, list) else
                                 scipy.sparse.csr_array(x) for x in xs])), args
+    if name == "tf2zpk":  # data decides whether SciPy's are complex
+        return lambda b, a: [x.astype(complex) for x in f(b, a)[:2]], args
+    if name == "gaussian_kde":
+        return lambda data, at: f(data)(at), args
     if name == "UnivariateSpline":
         return lambda x, y, at: f(x, y, s=0)(at), args
     if name in SPLINES:

@@ -21,6 +21,7 @@ import scipy.signal
 import scipy.spatial.distance
 import scipy.stats
 from design_cases import DESIGN_CASES
+from kernel_cases import KERNEL_CASES
 from signal_cases import SIGNAL_CASES
 from test_numpy_cases import check_case
 
@@ -226,6 +227,7 @@ CASES["scipy.stats.linregress"].append((
     lambda x, y: scipy.stats.linregress(x, y).intercept_stderr, X, LONG[:9]))
 _enter("scipy.optimize", {"rosen": [(Y,)], "rosen_der": [(Y,)]})
 CASES.update({f"scipy.signal.{name}": given for name, given in DESIGN_CASES.items()})
+CASES.update({f"scipy.stats.{name}": given for name, given in KERNEL_CASES.items()})
 for _name, _given in SIGNAL_CASES.items():
     CASES.setdefault(_name, []).extend(_given)
 

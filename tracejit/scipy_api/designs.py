@@ -260,8 +260,9 @@ def _of_kind(ftype: str, *names: str) -> Callable[..., Any]:
     return capture
 
 
+captures_of_some("scipy.signal", {"bilinear": bilinear}, "iuf")
 captures_of_some("scipy.signal", {
-    "bilinear": bilinear, "bilinear_zpk": bilinear_zpk, "iirfilter": iirfilter,
+    "bilinear_zpk": bilinear_zpk, "iirfilter": iirfilter,
     "butter": _of_kind("butter"), "cheby1": _of_kind("cheby1", "rp"),
     "cheby2": _of_kind("cheby2", "rs"), "ellip": _of_kind("ellip", "rp", "rs"),
     "bessel": _of_kind("bessel")}, "biuf")

@@ -71,6 +71,10 @@ def zpk2tf(z: object, p: object, k: object) -> tuple[Any, Any]:
     """Return the coefficients of a system with these zeros, poles and gain."""
     if as_tracer(z).ndim > 1:
         raise refuse("scipy.signal.zpk2tf of several filters cannot be captured", "Use a loop")
+    for x in (z, p):
+        if isinstance(x, TracedOperand) and as_tracer(x).dtype.char not in "dD":
+            raise refuse(f"scipy.signal.zpk2tf of {as_tracer(x).dtype} cannot be captured",
+                         "Convert zeros and poles with .astype(np.float64)")
     gain: Any = np.atleast_1d(as_inexact(k))
     return gain * _monic(np.atleast_1d(z)), np.atleast_1d(_monic(np.atleast_1d(p)))  # type: ignore[call-overload]
 
@@ -80,6 +84,8 @@ def tf2zpk(b: object, a: object) -> Any:
     num, den = normalized(b, a)
     if num.ndim != 1:
         raise refuse("scipy.signal.tf2zpk of several filters cannot be captured", "Use a loop")
+    dtype = np.result_type(num.dtype, den.dtype)
+    num, den = cast(num, dtype), cast(den, dtype)
     return roots(num / num[0]), roots(den), num[0]
 
 
