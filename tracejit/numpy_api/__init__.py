@@ -25,6 +25,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     frequencies,
     generators,
     grids,
+    indexers,
     joins,
     joint_histograms,
     kinds_of_results,

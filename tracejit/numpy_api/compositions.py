@@ -14,9 +14,8 @@ from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.emptiness import require_items
 from tracejit.numpy_api.grids import eye
 from tracejit.numpy_api.products import conjugated
-from tracejit.numpy_api.ranges import arange, linspace
 from tracejit.trace.ground.context import current, refuse
-from tracejit.trace.ground.dispatch import INDEXED, captures
+from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.ground.layouts import Columns
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.regions.loops import trace_loop
@@ -139,28 +138,6 @@ def _along(axis: int) -> Any:
 captures(np.vsplit)(_along(0))
 captures(np.hsplit)(_along(1))
 captures(np.dsplit)(_along(2))
-
-
-def _joined_parts(parts: Sequence[object], what: str) -> list[Any]:
-    """Return the arrays that the parts of `np.r_[...]` stand for."""
-    if any(isinstance(p, str) for p in parts):
-        raise refuse(f"{what} with a string of directions cannot be captured",
-                     "Use np.concatenate, or np.stack")
-    return [_of_slice(p) if isinstance(p, slice) else as_tracer(p) for p in parts]
-
-
-def _of_slice(s: slice) -> Any:
-    """Return the numbers of a range, or as many between two as an imaginary step says."""
-    if isinstance(s.step, complex):
-        return linspace(s.start or 0, s.stop, int(abs(s.step)))
-    return arange(s.start or 0, s.stop, 1 if s.step is None else s.step)
-
-
-INDEXED[np.r_] = lambda parts: np.concatenate(
-    [np.atleast_1d(p) for p in _joined_parts(parts, "np.r_")])
-INDEXED[np.c_] = lambda parts: np.concatenate(
-    [p if len(p.dims) > 1 else np.atleast_1d(p)[:, None] for p in _joined_parts(parts, "np.c_")],
-    axis=-1)
 
 
 # --- pieces and places --------------------------------------------------------------------------

@@ -37,12 +37,14 @@ from tracejit.trace.values.tracer import Tracer
 __all__ = ["delete_item", "get_item", "set_item"]
 
 
+_INDEXED = tuple(map(type, (np.r_, np.c_, np.mgrid, np.ogrid)))
+
+
 def get_item(container: Any, key: Any) -> Any:
     """Return `container[key]`."""
-    if container is np.r_ or container is np.c_:
-        parts = key if isinstance(key, tuple) else (key,)
-        if any(map(_is_traced_part, parts)):
-            return INDEXED[container](parts)
+    if isinstance(container, _INDEXED) and any(
+            map(_is_traced_part, key if isinstance(key, tuple) else (key,))):
+        return INDEXED[container](key)
     if isinstance(container, np.ndarray):
         container = lift(container)
     container, key = _with_references(container, key)
@@ -75,7 +77,7 @@ def get_item(container: Any, key: Any) -> Any:
 
 
 def _is_traced_part(x: object) -> bool:
-    """Return whether a part of an index of `np.r_` is traced, or a slice with traced ends."""
+    """Return whether a part of an index of `np.r_` or `np.mgrid` is traced, or an end of it."""
     return holds_traced((x.start, x.stop, x.step) if isinstance(x, slice) else x)
 
 
