@@ -15,6 +15,7 @@ LINE, IMAGE, CUBE = (RNG.standard_normal(n) for n in (12, (8, 9), (4, 5, 3)))
 SOS = signal.butter(4, [0.1, 0.3], "band", output="sos")
 B, A = np.array([1.0, 0.4, 0.2]), np.array([1.0, -0.3, 0.1])
 TIME = np.linspace(0.0, 2.0, 9)
+FAR = np.array([[-0.7, -2.3, 3.2, 8.6, -15.2], [1.2, -5.1, 9.4, 2.2, -30.2]])
 WEIGHTS = RNG.standard_normal((3, 2))
 PLACES = np.array([[1.55, 2.55, -0.95, 7.05], [2.25, 3.35, 1.05, 8.05]])
 WIDTH = 0.8
@@ -107,9 +108,14 @@ _enter(ndimage, {
     "maximum_filter1d": [(IMAGE, {"size": 3})],
     "minimum_filter1d": [(IMAGE, {"size": 4, "axis": 0})],
     "map_coordinates": [(IMAGE, PLACES, {"order": 1}), (IMAGE, PLACES, {
-        "order": 1, "mode": "nearest"}), (IMAGE, PLACES, {"order": 0})],
+        "order": 1, "mode": "nearest"}), (IMAGE, PLACES, {"order": 0}), (IMAGE, PLACES)] + [
+            (IMAGE, FAR, {"order": k, "mode": mode, "cval": 0.3}) for k in (2, 3)
+            for mode in ("constant", "nearest", "mirror", "reflect", "grid-wrap")] + [
+            (IMAGE, FAR, {"order": k, "mode": mode, "prefilter": False}) for k, mode in (
+                (1, "reflect"), (2, "nearest"), (3, "constant"))],
     "shift": [(IMAGE, np.array([0.5, -1.2]), {"order": 1}), (IMAGE, 0.4, {
-        "order": 1, "mode": "nearest"})],
+        "order": 1, "mode": "nearest"}), (IMAGE[:2], np.array([0.3, -1.6])), (
+            IMAGE, 0.4, {"order": 2, "mode": "reflect"})],
     "center_of_mass": [(IMAGE ** 2,)],
 })
 SIGNAL_CASES["scipy.ndimage.gaussian_gradient_magnitude"] = [

@@ -16,6 +16,7 @@ from tracejit.scipy_api.line_filters import (
     padded_image,
     uniform_filter1d,
 )
+from tracejit.scipy_api.spline_images import by_splines
 from tracejit.scipy_api.taking import captures_of_some
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.values.equations import as_operand, cast, dims_of
@@ -184,17 +185,20 @@ def _median(windows: np.ndarray) -> Any:
 
 def map_coordinates(input: object, coordinates: object, output: None = None, order: int = 3,
                     mode: str = "constant", cval: object = 0.0, prefilter: bool = True) -> Any:
-    """Return an image between its points: at the nearest ones, or by multilinear splines."""
+    """Return an image between its points: at the nearest ones, or by splines."""
     _only_defaults("map_coordinates", output=output)
-    if order not in (0, 1) or mode not in ("constant", "nearest"):
-        raise refuse("scipy.ndimage.map_coordinates with order= above 1, or another mode= than "
-                     "'constant' and 'nearest', cannot be captured",
-                     "Say order=1, or use RegularGridInterpolator")
     x = _image(input, "map_coordinates")
-    dtype = x.dtype if x.dtype.kind in "fc" else np.dtype(np.float64)
     places: Any = cast(as_tracer(coordinates), np.float64)
-    image: Any = cast(x, dtype)
-    return _as_given(_between(image, list(places), order, mode, cval), x.dtype)
+    if order in (0, 1) and mode in ("constant", "nearest"):
+        dtype = x.dtype if x.dtype.kind in "fc" else np.dtype(np.float64)
+        image: Any = cast(x, dtype)
+        return _as_given(_between(image, list(places), order, mode, cval), x.dtype)
+    if x.dtype.kind in "iu":
+        raise refuse("scipy.ndimage of an image of ints with order= above 1, or another mode= "
+                     "than 'constant' and 'nearest', cannot be captured",
+                     "Convert it with .astype(float)")
+    wide: Any = cast(x, np.complex128 if x.dtype.kind == "c" else np.float64)
+    return cast(by_splines(wide, list(places), order, mode, cval, prefilter), x.dtype)
 
 
 def _between(x: np.ndarray, places: list[Any], order: int, mode: str,
@@ -224,7 +228,7 @@ def _between(x: np.ndarray, places: list[Any], order: int, mode: str,
 
 def shift(input: object, shift: object, output: None = None, order: int = 3,
           mode: str = "constant", cval: object = 0.0, prefilter: bool = True) -> Any:
-    """Return an image that is moved, by multilinear splines."""
+    """Return an image that is moved, by splines."""
     x = _image(input, "shift")
     rank = len(x.dims)
     by: Any = np.broadcast_to(cast(as_tracer(shift), np.float64), (rank,))

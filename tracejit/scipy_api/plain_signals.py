@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["correlated_rows", "correlated_whole_rows", "filtered", "sections", "sums_of_products"]
+__all__ = ["correlated_rows", "correlated_whole_rows", "filtered", "sections",
+           "spline_coefficients", "sums_of_products"]
 
 
 def filtered(b: np.ndarray, a: np.ndarray, x: np.ndarray,
@@ -71,3 +72,23 @@ def correlated_whole_rows(x: np.ndarray, w: np.ndarray, n: int) -> np.ndarray:
         for k in range(last):
             result += x[k:k + n] * w[k]
     return result
+
+
+def spline_coefficients(x: np.ndarray, pole: float, start: np.ndarray, last: np.ndarray,
+                        end: tuple[float, float]) -> np.ndarray:
+    """Return the rows of x through the filter of a spline's pole, forwards and backwards.
+
+    start, last -- the weights of rows in the first row, and of the rows behind the last one
+    end         -- the factors of the last two rows in the last one, if `last` has no weights
+    """
+    c = x.copy()
+    n = len(c)
+    c[0] = start @ x
+    for k in range(1, n):
+        c[k] = x[k] + pole * c[k - 1]
+    behind = last @ c
+    c[n - 1] = behind + end[0] * c[n - 1] + end[1] * c[n - 2]
+    for k in range(1, n):
+        i = n - 1 - k
+        c[i] = pole * (c[i + 1] - c[i])
+    return c

@@ -1,0 +1,116 @@
+"""Images of `scipy.ndimage` between their points, by splines of second and third degree."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tracejit.numpy_api.creation import iota
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.scipy_api.plain_signals import spline_coefficients
+from tracejit.scipy_api.taking import of_finite
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.python.calls import call_function
+from tracejit.trace.values.equations import as_operand, cast, dims_of
+
+__all__ = ["by_splines"]
+
+POLES = {2: math.sqrt(8.0) - 3.0, 3: math.sqrt(3.0) - 2.0}
+MODES = ("constant", "nearest", "mirror", "reflect", "grid-wrap")
+_SIDE = 12
+"""How far SciPy continues an image by its edge before it looks for the spline."""
+
+
+def _place(i: np.ndarray, n: int, mode: str) -> Any:
+    """Return the index of the number that continues an image at an index."""
+    if mode == "grid-wrap":
+        return np.remainder(i, n)
+    if mode == "nearest":
+        return np.clip(i, 0, n - 1)
+    halfway = mode == "reflect"
+    period = 2 * n if halfway else 2 * n - 2
+    r = np.remainder(i, period)
+    return np.minimum(r, (period - 1 if halfway else period) - r)
+
+
+def _coefficients(x: np.ndarray, axis: int, order: int, mode: str) -> Any:
+    """Return the coefficients of a spline along an axis: M. Unser, IEEE SPM 16, 1999."""
+    moved: Any = np.moveaxis(x, axis, 0)
+    size = as_tracer(moved).dims[0]
+    if current().decide(size - 1, "==", "a spline through one number") is not False:
+        raise refuse("scipy.ndimage of an axis of one number with order= above 1 cannot be "
+                     "captured", "Say order=1")
+    n, z = as_operand(size), POLES[order]
+    k: Any = cast(iota(size), np.float64)
+    none = 0.0 * k
+    end = (0.0, 0.0)
+    if mode == "grid-wrap":
+        start = np.where(k == 0.0, 1.0, z ** (n - k)) / (1.0 - z ** (1.0 * n))
+        last = z ** (k + 2.0) / (1.0 - z ** (1.0 * n))
+        last = np.where(k == n - 1, z / (1.0 - z ** (1.0 * n)), last) * -1.0
+    elif mode in ("reflect", "nearest"):
+        turned = np.where(k == 0.0, 0.0, z ** (2.0 * n - 1.0 - k))
+        total = np.where(k == n - 1, 0.0, z ** k) + turned
+        total = total * (1.0 + z ** (2.0 * n - 1.0))  # as SciPy has it, which is not quite exact
+        total = total + np.where(k == n - 1, z ** k, 0.0)
+        start = np.where(k == 0.0, 1.0, 0.0) + total * (z / (1.0 - z ** (2.0 * n)))
+        last, end = none, (z / (z - 1.0), 0.0)
+    else:
+        inner = np.where((k == 0.0) | (k == n - 1), 0.0, z ** (2.0 * n - 2.0 - k))
+        start = (z ** k + inner) / (1.0 - z ** (2.0 * n - 2.0))
+        last, end = none, (z / (z * z - 1.0), z * z / (z * z - 1.0))
+    rows = np.reshape(moved, (n, -1)) * ((1.0 - z) * (1.0 - 1.0 / z))
+    kind = as_tracer(rows).dtype
+    found: Any = call_function(spline_coefficients, (
+        rows, z, cast(start, kind), cast(last, kind), end), {})
+    return np.moveaxis(np.reshape(found, moved.shape), 0, axis)
+
+
+def _weights(p: np.ndarray, order: int) -> tuple[Any, list[Any]]:
+    """Return the first index that a place is between, and the weights from there on."""
+    if order == 1:
+        low = np.floor(p)
+        return low, [1.0 - (p - low), p - low]
+    if order == 2:
+        middle = np.floor(p + 0.5)
+        t = p - middle
+        return middle - 1.0, [0.5 * (0.5 - t) ** 2, 0.75 - t * t, 0.5 * (0.5 + t) ** 2]
+    low = np.floor(p)
+    t = p - low
+    s = 1.0 - t
+    return low - 1.0, [s * s * s / 6.0, (4.0 - 6.0 * t * t + 3.0 * t * t * t) / 6.0,
+                       (4.0 - 6.0 * s * s + 3.0 * s * s * s) / 6.0, t * t * t / 6.0]
+
+
+def by_splines(x: np.ndarray, places: list[np.ndarray], order: int, mode: str, cval: object,
+               prefilter: bool) -> Any:
+    """Return an image at places: one array of coordinates for each axis."""
+    if mode not in MODES or order not in (1, 2, 3):
+        raise refuse(f"scipy.ndimage of an image between its points with {mode=} and {order=} "
+                     "cannot be captured", f"Say order=1, 2 or 3, and one of {', '.join(MODES)}")
+    if mode != "constant":
+        of_finite("scipy.ndimage of an image at coordinates", *places)
+    inside: Any = True
+    for d, p in zip(dims_of(x), places, strict=True):
+        inside = inside & (p >= 0.0) & (p <= as_operand(d) - 1)
+    filters = bool(prefilter) and order > 1
+    side = _SIDE if filters and mode == "nearest" else 0
+    if side:
+        x = np.pad(x, side, mode="edge")
+    for axis in range(len(places) if filters else 0):
+        x = _coefficients(x, axis, order, mode)
+    sizes = [as_operand(d) for d in dims_of(x)]
+    kept = [np.clip(p + side, -3.0, n + 2) if mode == "nearest" else np.where(inside, p, 0.0)
+            if mode == "constant" else p for p, n in zip(places, sizes, strict=True)]
+    along = [_weights(p, order) for p in kept]
+    found: Any = 0.0
+    for corner in np.ndindex(*(order + 1,) * len(places)):
+        share: Any = 1.0
+        at = []
+        for up, (low, weights), n in zip(corner, along, sizes, strict=True):
+            share = share * weights[up]
+            at.append(_place(cast(as_tracer(low + up), np.int64), n, mode))  # type: ignore[arg-type]
+        found = found + share * x[tuple(at)]
+    return np.where(inside, found, cval) if mode == "constant" else found  # type: ignore[call-overload]
