@@ -82,6 +82,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "atleast_1d": (V,), "atleast_2d": (V,), "gradient": (M,),
     "can_cast": (np.float32, np.float64), "fractional_matrix_power": (M, 0.5),
     "expm_frechet": (M, P), "orthogonal_procrustes": (M, P), "eigh_tridiagonal": (V, W[:-1]),
+    **dict.fromkeys(("polyval", "chebval", "legval", "hermeval", "hermval", "lagval"), (V, W)),
     "eigvals_banded": (M,), "matmul_toeplitz": (V, V), "solve_circulant": (V, W),
     "solve_continuous_are": (M, P, M, P), "solve_discrete_are": (M, P, M, P),
 }
@@ -154,6 +155,8 @@ EXTRA: dict[str, dict[str, list[Any]]] = {
     "eig_banded": {"overwrite_a_band": [False], "select": ["i"], "select_range": [], "max_ev": [2]},
     "schur": {"output": ["complex", "r"], "lwork": [99], "sort": ["lhp"]},
     "hessenberg": {"calc_q": [True]},
+    **{name: {"tensor": [True, False]} for name in (
+        "polyval", "chebval", "legval", "hermeval", "hermval", "lagval")},
     **{f"solve_{kind}_are": {"e": [], "s": [], "balanced": [False]}
        for kind in ("continuous", "discrete")},
 }
@@ -170,7 +173,9 @@ def _is_numpys(f: Any) -> bool:
 
 
 CAPTURED = {f"np.{f.__name__}" if "linalg" not in f.__module__ else f"np.linalg.{f.__name__}": f
-            for f in FUNCTIONS if _is_numpys(f)}
+            for f in FUNCTIONS if _is_numpys(f) and "polynomial." not in f.__module__}
+CAPTURED |= {f"{f.__module__}.{f.__name__}": f for f in FUNCTIONS
+             if str(getattr(f, "__module__", "")).startswith("numpy.polynomial")}
 CAPTURED |= {name: _scipy(name) for name in FOREIGN
              if name.startswith(("scipy.linalg.", "scipy.special."))}
 

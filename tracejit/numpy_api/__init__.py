@@ -49,6 +49,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     running_folds,
     scipy_factors,
     selection,
+    series,
     shapes,
     similar_matrices,
     singular,
