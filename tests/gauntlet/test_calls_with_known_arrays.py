@@ -53,6 +53,8 @@ EXPRESSIONS = [
     "np.polynomial.Polynomial(D)(0.5) * x.sum()",
     "scipy.stats.shapiro(changed(D)).statistic * x.sum()",
     "written(scipy.linalg.orth(M), x[0]).sum()",
+    "scipy.signal.istft(scipy.signal.stft(x, nperseg=2)[2], nperseg=2)[1][:3] @ D[:3]",
+    "scipy.signal.firwin(3, CUT) @ x + scipy.linalg.hessenberg(scipy.linalg.orth(M) * x[0])[0, 0]",
 ]
 CHANGES = ["pass", "D[1] = 0.1; M[0, 0] = 4.0; L[0] = 0.9", "D = D[::-1] * 1.5; M = M.T @ M",
            "CUT = 0.35", "L = [0.2, 0.7]", "D[1] = 1.1; CUT = 0.2"]

@@ -18,6 +18,7 @@ import numpy as np
 
 from tracejit.exact import is_unchanging
 from tracejit.ir.core import Value
+from tracejit.ir.dims import dim_values
 from tracejit.ir.draws import is_generator
 from tracejit.trace.containers.runs import Run
 from tracejit.trace.ground.attributes import own_entries
@@ -104,6 +105,8 @@ class Captures(Outside):
         """The context of decimals at the beginning of the call, which captured code may change."""
         self.containers: dict[int, Any] = {}
         self.native = NativeCalls(self)
+        self.constant_sizes: set[Value] = set()
+        """The sizes of arrays that the capture made, which are the same at every call."""
         self.running = RunningCode(self.native)
         self.copies: dict[int, Path] = {}
         """The paths of containers that captured code has copies of, by the ids of the copies."""
@@ -486,7 +489,9 @@ class Captures(Outside):
         """Return an array from outside as an input that holds on to it."""
         if id(array) in self.arrays:
             return self.arrays[id(array)][1]
-        return self._array(Path(Holder(array), "constant"), array)
+        made = self._array(Path(Holder(array), "constant"), array)
+        self.constant_sizes.update(v for d in made.dims for v in dim_values(d))
+        return made
 
     def known_inputs(self) -> dict[Value, Leaf]:
         """Return the captured arrays and numbers by the inputs that stand for them.

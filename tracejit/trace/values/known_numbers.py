@@ -73,6 +73,8 @@ def need_int(d: Dim, why: str, site: Site | None = None) -> int:
     if isinstance(d, int):
         return d
     trace = current()
+    if trace.captured is not None and trace.captured.constant_sizes.issuperset(dim_values(d)):
+        return trace.number(d)
     site = site or find_site()
     for v in dim_values(d):
         if v in trace.actual or v in trace.carried:
