@@ -5,6 +5,7 @@ from __future__ import annotations
 import cmath
 import importlib
 import math
+import pkgutil
 import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -116,8 +117,7 @@ def _numpy_names(module: Any) -> Iterator[str]:
 
 def _scipy_names() -> Iterator[str]:
     for public in dispatch.FOREIGN:
-        module, _, name = public.rpartition(".")
-        assert hasattr(importlib.import_module(module), name), f"SciPy has no {public}"
+        pkgutil.resolve_name(public)  # of a module or a class
         yield public
 
 

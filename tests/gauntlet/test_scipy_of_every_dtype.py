@@ -7,7 +7,7 @@ Results have SciPy's values and dtypes, or SciPy's error, or are refused. `scipy
 from __future__ import annotations
 
 import itertools
-import sys
+import pkgutil
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +23,7 @@ import scipy.optimize
 import scipy.signal
 import scipy.sparse.linalg
 import scipy.spatial.distance
+import scipy.spatial.transform
 import scipy.stats
 
 import tracejit
@@ -62,6 +63,8 @@ def _made(name: str, method: str = "__call__") -> Callable[..., Any]:
 
 
 CALLS: dict[str, tuple[Any, ...]] = {
+    "from_quat": (V[:4],), **dict.fromkeys(("from_rotvec", "from_mrp"), (V[:3],)),
+    "from_matrix": (np.eye(3),), "from_euler": ("xyz", V[:3]),
     **dict.fromkeys(("convolve", "correlate", "fftconvolve", "oaconvolve", "convolve1d",
                      "correlate1d"), (V, V[:3])),
     **dict.fromkeys(("convolve2d", "correlate2d"), (M, M[:2, :2])),
@@ -149,7 +152,9 @@ CONTENTS: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
 def called(label: str) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """Return a function with the arguments to call it with."""
     module, _, name = label.rpartition(".")
-    f, args = getattr(sys.modules[module], name), CALLS.get(name, (V,))
+    f, args = pkgutil.resolve_name(label), CALLS.get(name, (V,))
+    if module.endswith(".Rotation"):
+        return lambda *xs: f(*xs).as_quat(), args
     if label in TWO_D:
         args = (M, M[:2, :2])
     if module == "scipy.sparse.linalg":

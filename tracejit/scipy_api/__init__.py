@@ -33,6 +33,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     quadrature,
     resampling,
     roots,
+    rotations,
     rules,
     sample_distances,
     sample_tests,

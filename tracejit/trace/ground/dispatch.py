@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import lru_cache, partial, wraps
-from types import FunctionType
+from types import BuiltinMethodType, FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -57,7 +57,7 @@ def scipy_captures(module: str, captures: dict[str, Callable[..., object]]) -> N
 
 @lru_cache(maxsize=1)
 def _homes() -> dict[str, list[str]]:
-    """Return by name the modules that have a captured function of that name."""
+    """Return by name the modules and classes that have a captured function of that name."""
     homes: dict[str, list[str]] = {}
     for public in FOREIGN:
         module, _, name = public.rpartition(".")
@@ -71,11 +71,21 @@ DATA_SIZED: list[Any] = []
 def foreign_capture(fn: Any) -> Callable[..., Any] | None:
     """Return the capture of a function that is one of SciPy's; None for any other of its name."""
     name = getattr(fn, "__name__", "")
-    for module in _homes().get(name, ()) if isinstance(name, str) else ():
-        if module in sys.modules and vars(sys.modules[module]).get(name) is fn:
-            capture = FOREIGN[f"{module}.{name}"]
+    for home in _homes().get(name, ()) if isinstance(name, str) else ():
+        if _is_content(fn, home, name):
+            capture = FOREIGN[f"{home}.{name}"]
             return _composed(checking_keywords(capture, fn), fn) if _is_scipys(fn) else None
     return None
+
+
+def _is_content(fn: object, home: str, name: str) -> bool:
+    """Return whether a module has this function, or a class has it as a way to make instances."""
+    if home in sys.modules:
+        return vars(sys.modules[home]).get(name) is fn
+    module, _, cls = home.rpartition(".")
+    owner = vars(sys.modules[module]).get(cls) if module in sys.modules else None
+    found = getattr(owner, name, None) if isinstance(owner, type) else None
+    return found is fn or (isinstance(fn, BuiltinMethodType) and bool(found == fn))
 
 
 def _is_scipys(fn: object) -> bool:
@@ -84,6 +94,8 @@ def _is_scipys(fn: object) -> bool:
         return any("O" not in kinds for kinds in fn.types)
     if isinstance(fn, FunctionType):
         return home_of(fn).partition(".")[0] == "scipy"
+    if isinstance(fn, BuiltinMethodType) and isinstance(fn.__self__, type):
+        fn = fn.__self__
     own = fn.__module__ if isinstance(fn, type) else type(fn).__module__
     return own.partition(".")[0] in ("scipy", "uarray")
 
