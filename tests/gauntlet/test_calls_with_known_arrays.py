@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import scipy.cluster.vq
 import scipy.interpolate
+import scipy.io.wavfile
 import scipy.linalg
 import scipy.ndimage
 import scipy.optimize
@@ -98,6 +99,25 @@ def test_calls_with_data_stay_refused(expression: str, tmp_path: Any) -> None:
     names = {**globals()}
     exec(compile(file.read_text(), file, "exec"), names)
     with pytest.raises(tracejit.Refusal, match=r"known\.py:2: scipy\.\w+\.\w+ cannot be captured"):
+        tracejit.jit(names["f"])(np.array([0.5, 0.8, 1.1]))
+
+
+@pytest.mark.parametrize("expression", [
+    "np.shares_memory(D, D)", "np.may_share_memory(D, D[1:])", "np.asarray_chkfinite(D) is D",
+    "np.lib.array_utils.byte_bounds(D)[0]", "np.save('D.npy', D) is None",
+    "np.savez('D.npz', D=D) is None", "np.savetxt('D.txt', D) is None",
+    "scipy.io.mmwrite('D.mtx', M) is None", "scipy.io.savemat('D.mat', {'D': D}) is None",
+    "scipy.io.wavfile.write('D.wav', 8000, D) is None", "D.tofile('D.bin') is None",
+])
+def test_calls_that_tell_more_than_contents_are_refused(expression: str, tmp_path: Any,
+                                                        monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where an array is, whether it is the user's own, and files that each call writes."""
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "known.py"
+    file.write_text(f"def f(x):\n    return x[0] * ({expression})\n")
+    names = {**globals()}
+    exec(compile(file.read_text(), file, "exec"), names)
+    with pytest.raises((tracejit.Refusal, AttributeError)):
         tracejit.jit(names["f"])(np.array([0.5, 0.8, 1.1]))
 
 

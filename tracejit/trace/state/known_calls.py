@@ -24,6 +24,10 @@ from tracejit.trace.values.tracer import Tracer
 __all__ = ["call_with_known"]
 
 
+_OF_MEMORY = ("shares_memory", "may_share_memory", "byte_bounds")
+"""The functions that tell where arrays are, of which copies say nothing."""
+
+
 class _DataComesIn(Exception):
     """An operand into which data comes."""
 
@@ -60,6 +64,13 @@ class _KnownCall:
         self.copies.append((copy, copy.tobytes()))
         return copy
 
+    def is_part_of(self, result: object) -> bool:
+        """Return whether a result of the call is in the memory of an array."""
+        if isinstance(result, (list, tuple)):
+            return any(map(self.is_part_of, result))
+        return isinstance(result, np.ndarray) and any(
+            np.may_share_memory(result, copy) for copy, _ in self.copies)
+
     def has_written(self) -> bool:
         """Return whether the call has written to an array, as a library in C can."""
         return any(copy.tobytes() != before for copy, before in self.copies)
@@ -82,6 +93,8 @@ def call_with_known(call: Callable[..., object], fn: Callable[..., object],
             result = call(fn, known.args, known.kwargs, owners)
         except Refusal:  # of a function that it calls back
             raise refusal from None
+        if known.is_part_of(result):  # of which Python has the user's array itself
+            raise
         if known.has_written():
             raise refuse(f"{public_name(fn)} writes to an array from outside, which cannot be "
                          "captured", "Give it a copy: x.copy()") from None
@@ -93,7 +106,8 @@ def call_with_known(call: Callable[..., object], fn: Callable[..., object],
 def _known_call(fn: Callable[..., object], args: tuple[object, ...],
                 kwargs: dict[str, object]) -> _KnownCall | None:
     """Return the arguments of a function of NumPy's or SciPy's; None where data comes into them."""
-    if not reads_nothing(fn) or module_of(fn).partition(".")[0] not in ("numpy", "scipy"):
+    is_theirs = module_of(fn).partition(".")[0] in ("numpy", "scipy")
+    if not (is_theirs and reads_nothing(fn)) or getattr(fn, "__name__", "") in _OF_MEMORY:
         return None
     try:
         found = _KnownCall(args, kwargs)

@@ -66,8 +66,10 @@ READS = {
 """By module, the functions and methods in it that may read the world."""
 
 SETS = {
-    "numpy": {"set_printoptions", "setbufsize", "seterrcall"}, "decimal": {"setcontext"},
-    "scipy": {"seterr", "set_global_backend", "register_backend"}, "numba": {"set_num_threads"},
+    "numpy": {"set_printoptions", "setbufsize", "seterrcall", "save", "savez", "savez_compressed",
+              "savetxt", "write_array"}, "decimal": {"setcontext"},
+    "scipy": {"seterr", "set_global_backend", "register_backend", "write", "savemat", "mmwrite",
+              "hb_write", "save_npz", "write_record", "flush"}, "numba": {"set_num_threads"},
     "calendar": {"setfirstweekday", "prmonth", "pryear", "prweek", "prcal"},
     "logging": {"setLevel", "addHandler", "removeHandler", "addFilter", "removeFilter", "disable",
                 "basicConfig", "addLevelName", "setLoggerClass", "setLogRecordFactory",
