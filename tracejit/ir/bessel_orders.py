@@ -66,9 +66,16 @@ def hankel_jy(v: float, x: float) -> tuple[float, float]:
     return size * (in_phase * cos - across * sin), size * (in_phase * sin + across * cos)
 
 
+def near_zero(v: float, x: float, sign: float) -> float:
+    """Return the first terms of J, with a sign of -1, or of I, of an order of 0 or above."""
+    square = sign * 0.25 * x * x
+    return 0.5 ** v * x ** v / tgamma(1.0 + v) * (
+        1.0 + square / (v + 1.0) * (1.0 + 0.5 * square / (v + 2.0))) if v < 170.0 else 0.0
+
+
 def temme_y(m: float, x: float) -> tuple[float, float]:
     """Return Y of an order within a half of 0, and of the next one, of an x up to 2."""
-    log = math.log(2.0 / x)
+    log = math.log(2.0) - math.log(x)
     turn, sigma = math.pi * m, m * log
     to_sine = 1.0 if abs(turn) < 1e-8 else turn / math.sin(turn)
     to_sinh = 1.0 if abs(sigma) < 1e-8 else math.sinh(sigma) / sigma
@@ -98,6 +105,11 @@ def bessel_jy(v: float, x: float) -> tuple[float, float]:
         return hankel_jy(v, x)
     steps = int(v + 0.5) if x < 2.0 else max(0, int(v - x + 1.5))
     m, inverse = v - steps, 1.0 / x
+    if x < 1e-4:
+        y, above = temme_y(m, x)
+        for k in range(1, steps + 1):
+            y, above = above, 2.0 * (m + k) * inverse * above - (0.0 if math.isinf(above) else y)
+        return near_zero(v, x, -1.0), y
     ratio, sign = max(v * inverse, 1e-300), 1.0
     b, d, c = 2.0 * v * inverse, 0.0, ratio
     for _ in range(100000):  # J' / J
@@ -154,7 +166,7 @@ def bessel_jy(v: float, x: float) -> tuple[float, float]:
 
 def temme_k(m: float, x: float) -> tuple[float, float]:
     """Return exp(x) K of an order within a half of 0, and of the next one, of an x up to 2."""
-    log = math.log(2.0 / x)
+    log = math.log(2.0) - math.log(x)
     turn, sigma = math.pi * m, m * log
     to_sine = 1.0 if abs(turn) < 1e-8 else turn / math.sin(turn)
     to_sinh = 1.0 if abs(sigma) < 1e-8 else math.sinh(sigma) / sigma
@@ -215,6 +227,11 @@ def bessel_ik(v: float, x: float) -> tuple[float, float]:
         return i / math.sqrt(2.0 * math.pi * x), k * math.sqrt(math.pi / (2.0 * x))
     steps = int(v + 0.5)
     m, inverse = v - steps, 1.0 / x
+    if x < 1e-4:
+        k, above = temme_k(m, x)
+        for n in range(1, steps + 1):
+            k, above = above, 2.0 * (m + n) * inverse * above + k
+        return math.exp(-x) * near_zero(v, x, 1.0), k
     ratio = max(v * inverse, 1e-300)
     b, d, c = 2.0 * v * inverse, 0.0, ratio
     for _ in range(100000):  # I' / I
@@ -241,6 +258,8 @@ def bessel_ik(v: float, x: float) -> tuple[float, float]:
 
 def bessel_j(v: float, x: float) -> float:
     """Return the Bessel function of the first kind, of an x below 0 for whole orders."""
+    if math.isinf(v):
+        return 0.0 * x
     whole = v == math.floor(v)
     if v != v or x != x or (x < 0.0 and not whole):
         return math.nan
@@ -260,6 +279,8 @@ def bessel_j(v: float, x: float) -> float:
 
 def bessel_y(v: float, x: float) -> float:
     """Return the Bessel function of the second kind."""
+    if math.isinf(v):
+        return -math.inf if x == 0.0 else math.nan
     if v != v or not x >= 0.0:
         return math.nan
     order = abs(v)
@@ -273,11 +294,14 @@ def bessel_y(v: float, x: float) -> float:
         return y
     if v == math.floor(v):
         return y if order == 2.0 * math.floor(0.5 * order) else -y
-    return sine_of_pi(order) * j + cosine_of_pi(order) * y
+    cosine = cosine_of_pi(order)
+    return sine_of_pi(order) * j + (cosine * y if cosine != 0.0 else 0.0)
 
 
 def bessel_ie(v: float, x: float) -> float:
     """Return exp(-|x|) times the modified Bessel function of the first kind."""
+    if math.isinf(v):
+        return 0.0 * x
     whole = v == math.floor(v)
     if v != v or x != x or (x < 0.0 and not whole):
         return math.nan
@@ -294,6 +318,8 @@ def bessel_ie(v: float, x: float) -> float:
 
 def bessel_ke(v: float, x: float) -> float:
     """Return exp(x) times the modified Bessel function of the second kind."""
+    if math.isinf(v):
+        return math.inf if x == 0.0 else math.nan
     if v != v or not x >= 0.0:
         return math.nan
     if x == 0.0 or math.isinf(x):
@@ -301,5 +327,5 @@ def bessel_ke(v: float, x: float) -> float:
     return bessel_ik(abs(v), x)[1]
 
 
-FUNCTIONS = (temme_gammas, sine_of_pi, cosine_of_pi, hankel_jy, temme_y, bessel_jy, temme_k,
-             steed_k, bessel_ik, bessel_j, bessel_y, bessel_ie, bessel_ke)
+FUNCTIONS = (temme_gammas, sine_of_pi, cosine_of_pi, hankel_jy, near_zero, temme_y, bessel_jy,
+             temme_k, steed_k, bessel_ik, bessel_j, bessel_y, bessel_ie, bessel_ke)
