@@ -1115,11 +1115,17 @@ def _name(key: Any) -> str:
     return key if isinstance(key, str) else getattr(key, "__name__", str(key))
 
 
+def _label(label: str, key: Any) -> str:
+    """Return the beginning of a case's name: functions of `numpy.polynomial` are library code."""
+    is_series = str(getattr(key, "__module__", "")).startswith("numpy.polynomial")
+    return "polynomial" if is_series else label
+
+
 def table_cases() -> list[Any]:
     """Return the cases of all tables."""
     tables = [FUNCTION_CASES, METHOD_CASES, PROPERTY_CASES, FOREIGN_CASES, BUILTIN_CASES]
     labels = ["np", "method", "property", "scipy", "builtin"]
-    return [pytest.param(fn, args, id=f"{label}-{_name(key)}-{k}")
+    return [pytest.param(fn, args, id=f"{_label(label, key)}-{_name(key)}-{k}")
             for label, table in zip(labels, tables, strict=True) for key, cases in table.items()
             for k, (fn, *args) in enumerate(cases)]
 
