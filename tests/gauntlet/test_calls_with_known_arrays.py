@@ -121,6 +121,36 @@ def test_calls_that_tell_more_than_contents_are_refused(expression: str, tmp_pat
         tracejit.jit(names["f"])(np.array([0.5, 0.8, 1.1]))
 
 
+def test_arrays_that_objects_hold_are_not_written_to() -> None:
+    """A tree has the memory of its points, not a copy; a function that is done holds nothing."""
+    def whole(x: float) -> float:
+        y = D.copy()[:, None]
+        tree = scipy.spatial.cKDTree(y)
+        y[0] = 9.0
+        return x * tree.data[0, 0]
+
+    def part(x: float) -> float:
+        y = np.ones((4, 1))
+        tree = scipy.spatial.cKDTree(y[1:])
+        y += 9.0
+        return x * tree.data[0, 0]
+
+    def neither(x: float) -> float:
+        y = D.copy()
+        value = scipy.stats.shapiro(y).statistic
+        y[0] = 9.0
+        z = y[:, None] * 2.0
+        tree = scipy.spatial.cKDTree(D[:, None])
+        z[0] = 3.0
+        return x * value + y.sum() + z.sum() + tree.data[0, 0]
+
+    with tracejit.config(disable_jit=True):
+        for f in (whole, part):
+            with pytest.raises(tracejit.Refusal, match="code which is not captured holds"):
+                tracejit.jit(f)(2.0)
+        assert tracejit.jit(neither)(2.0) == pytest.approx(neither(2.0), rel=1e-12)
+
+
 def test_what_was_called_is_told() -> None:
     def f(x: np.ndarray) -> float:
         return float(scipy.stats.shapiro(D).statistic) * x.sum()

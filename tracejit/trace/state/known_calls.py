@@ -7,6 +7,7 @@ makes another program.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +29,10 @@ _OF_MEMORY = ("shares_memory", "may_share_memory", "byte_bounds")
 """The functions that tell where arrays are, of which copies say nothing."""
 
 
+_OWN_REFERENCES = 3
+"""How often a copy is referred to while it is asked: by its pair, a name and the question."""
+
+
 class _DataComesIn(Exception):
     """An operand into which data comes."""
 
@@ -40,15 +45,18 @@ class _KnownCall:
 
     def __init__(self, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
         self.copies: list[tuple[np.ndarray, bytes]] = []
+        self.arrays: list[Tracer] = []
+        """The user's arrays, in the order of their copies."""
         self.found_any = False
         self.args = tuple(map(self._known, args))
         self.kwargs = {key: self._known(x) for key, x in kwargs.items()}
 
     def _known(self, x: object) -> Any:
-        if type(x) is list:
-            return [self._known(y) for y in x]
-        if type(x) is tuple:
-            return tuple([self._known(y) for y in x])
+        if type(x) in (list, tuple):
+            items: Any = x
+            found = [self._known(y) for y in items]
+            same = all(y is z for y, z in zip(items, found, strict=True))
+            return x if same else found if type(x) is list else tuple(found)
         if not isinstance(x, TracedOperand):
             return x
         self.found_any = True
@@ -62,6 +70,7 @@ class _KnownCall:
         copy = np.array(content)
         copy.flags.writeable = False
         self.copies.append((copy, copy.tobytes()))
+        self.arrays.append(x)
         return copy
 
     def is_part_of(self, result: object) -> bool:
@@ -70,6 +79,13 @@ class _KnownCall:
             return any(map(self.is_part_of, result))
         return isinstance(result, np.ndarray) and any(
             np.may_share_memory(result, copy) for copy, _ in self.copies)
+
+    def protect_held(self) -> None:
+        """Refuse writes, from now on, to arrays that an object which the call made holds on to."""
+        self.args, self.kwargs = (), {}
+        for array, (copy, _) in zip(self.arrays, self.copies, strict=True):
+            if sys.getrefcount(copy) > _OWN_REFERENCES and array.cell.constant is None:
+                array.cell.constant = "writing to an array that code which is not captured holds"
 
     def has_written(self) -> bool:
         """Return whether the call has written to an array, as a library in C can."""
@@ -98,6 +114,7 @@ def call_with_known(call: Callable[..., object], fn: Callable[..., object],
         if known.has_written():
             raise refuse(f"{public_name(fn)} writes to an array from outside, which cannot be "
                          "captured", "Give it a copy: x.copy()") from None
+        known.protect_held()
         current().note(f"{public_name(fn)} was called while the function was captured: the arrays "
                        "and numbers from outside that it read are compared at every call")
         return result
