@@ -21,7 +21,13 @@ from tracejit.trace.containers.numbered import Numbered, ObjectReference
 from tracejit.trace.containers.records import is_alike, is_open, items_of_record, opened
 from tracejit.trace.containers.references import Reference, require_one, require_reference
 from tracejit.trace.containers.runs import Stored
-from tracejit.trace.ground.attributes import all_attributes_of, own_entries, plain_class_of
+from tracejit.trace.ground.attributes import (
+    all_attributes_of,
+    own_entries,
+    own_names,
+    plain_class_of,
+    runs_python,
+)
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.modules import is_followed
 from tracejit.trace.ground.restarts import Unroll
@@ -243,7 +249,7 @@ class ItemPlace:
 
 
 class AttributePlace:
-    """An attribute of an object."""
+    """An attribute of an object: where a user's descriptor has its name, the entry in the dict."""
 
     depth: int
     name: str
@@ -265,7 +271,8 @@ class AttributePlace:
         if self.name in own:
             return own[self.name]
         found = inspect.getattr_static(type(self.owner), self.name, UNSET)
-        if hasattr(type(found), "__get__") and not hasattr(type(found), "__set__"):
+        if hasattr(type(found), "__get__") and (
+                not hasattr(type(found), "__set__") or runs_python(found)):
             return UNSET
         plain: Any = type if isinstance(self.owner, type) else object
         try:
@@ -276,7 +283,13 @@ class AttributePlace:
     def set(self, content: object) -> None:
         """Replace the content, past any `__setattr__` of the class."""
         plain = plain_class_of(self.owner)
-        if content is not UNSET:
+        if runs_python(inspect.getattr_static(type(self.owner), self.name, UNSET)):
+            own = own_names(self.owner)
+            if content is not UNSET:
+                own[self.name] = content
+            else:
+                own.pop(self.name, None)
+        elif content is not UNSET:
             plain.__setattr__(self.owner, self.name, content)
         elif self.get() is not UNSET:
             plain.__delattr__(self.owner, self.name)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import _thread
+import inspect
 from collections.abc import Iterator, Mapping
-from types import WrapperDescriptorType
+from types import FunctionType, WrapperDescriptorType
 from typing import Any
 
-__all__ = ["all_attributes_of", "own_entries", "own_names", "plain_class_of"]
+__all__ = ["all_attributes_of", "own_entries", "own_names", "plain_class_of", "runs_python"]
 
 
 def all_attributes_of(x: object) -> dict[str, Any] | None:
@@ -39,6 +40,12 @@ def own_entries(x: object) -> Mapping[str, Any]:
     found: Mapping[str, Any] = type.__getattribute__(x, "__dict__") if isinstance(x, type) else (
         own_names(x))
     return found
+
+
+def runs_python(descriptor: object) -> bool:
+    """Return whether reading an attribute by a descriptor runs a user's function."""
+    reads = inspect.getattr_static(type(descriptor), "__get__", None)
+    return isinstance(descriptor, property) or isinstance(reads, FunctionType)
 
 
 def _slots(cls: type) -> Iterator[str]:
