@@ -235,8 +235,11 @@ def test_random_numbers_are_drawn_at_every_call_or_refused(expression: str, tmp_
     finally:
         sys.modules.pop(module.__name__, None)
     if expression in SAME:
-        assert len(set(found)) == 1  # captured functions round in their own order
-        assert found[0] == pytest.approx(module.f(2.0), rel=1e-12)
+        expected = module.f(2.0)
+        if expression.startswith("KDE"):  # which is captured, and adds up in its own order
+            assert found[0] == pytest.approx(expected, rel=1e-12)
+            expected = found[0]
+        assert found == [expected] * 4
     else:
         assert len(set(found)) > 1 or "draws random numbers" in words or "traced value" in words
 
