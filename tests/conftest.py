@@ -23,6 +23,8 @@ DRAWN = {
     "test_gallery.py::test_compiled_once_for_all_sizes": 24,
     "test_distributions.py::test_inside_values_and_derivatives_are_scipys": 25,
     "test_distributions.py::test_outside_and_of_wrong_parameters_values_are_scipys": 25,
+    "test_moments.py::test_moments_are_scipys": 30,
+    "test_moments.py::test_their_derivatives_are_differences": 30,
     "test_quadrature.py::test_integrals_are_scipys_and_derivatives_are_right": 3,
     "test_op_kernels.py::test_kernel_computes_what_the_interpreter_does": 60,
     "test_cuda.py::test_programs_of_the_gallery_are_what_they_are_on_the_cpu": 1,

@@ -28,6 +28,9 @@ POINTED = {"dgamma", "dweibull", "gennorm"}
 NAN_IN_SCIPY = {"mielke", "genhalflogistic"}
 """Of which SciPy has NaN at an end, where there is a density."""
 
+ABOUT = {"ppf": 1e-13, "isf": 1e-13}
+"""How far off numbers next to 0 may be: SciPy finds some quantiles as roots, within 1e-14."""
+
 
 def arguments(name: str, what: str) -> list[np.ndarray]:
     """Return the numbers of a method, each with usual shapes and with 1, 2 and 0.5 for them."""
@@ -46,7 +49,8 @@ def test_values_and_derivatives_are_scipys(name: str, what: str) -> None:
 
     with np.errstate(all="ignore"), tracejit.config(disable_jit=True):
         expected, found = method(*args), tracejit.jit(lambda *xs: method(*xs))(*args)
-        alike = np.isclose(found, expected, rtol=1e-8, atol=1e-15, equal_nan=True)
+        alike = np.isclose(found, expected, rtol=1e-8, atol=ABOUT.get(what, 1e-15),
+                           equal_nan=True)
         wrong = np.flatnonzero(~alike & ~(np.isnan(expected) & (name in NAN_IN_SCIPY)))
         assert not [(*(x[k] for x in args), found[k], expected[k]) for k in wrong]
         for place in range(len(args)):

@@ -17,8 +17,9 @@ from tracejit.trace.ground.dispatch import FOREIGN, scipy_captures
 from tracejit.trace.values.equations import apply, broadcast_dims, cast, is_weak
 from tracejit.trace.values.python_numbers import require
 
-__all__ = ["EULER", "betaln", "boxcox", "common_dtype", "exprel", "gammaln", "in_double",
-           "log1prel", "log_ndtr", "ndtri", "recurrence", "rel_entr", "rgamma", "xlog1py", "xlogy"]
+__all__ = ["EULER", "beyond_stirling", "betaln", "boxcox", "common_dtype", "exprel", "gammaln",
+           "in_double", "log1prel", "log_ndtr", "ndtri", "recurrence", "rel_entr", "rgamma",
+           "xlog1py", "xlogy"]
 
 
 def common_dtype(operands: Iterable[object]) -> np.dtype:
@@ -89,9 +90,8 @@ _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 /
              -3617 / 122400)
 
 
-def _beyond_stirling(x: np.ndarray) -> Any:
-    """Return log(gamma(x)) less Stirling's formula, of x from 10 on."""
-    t = 1.0 / x
+def beyond_stirling(t: np.ndarray) -> Any:
+    """Return log(gamma(x)) less Stirling's formula, of t = 1 / x up to 0.1."""
     total: Any = 0.0
     for c in reversed(_STIRLING):
         total = total * (t * t) + c
@@ -106,11 +106,12 @@ def betaln(a: np.ndarray, b: np.ndarray) -> Any:
     far, both = (p > 0.0) & (q >= 10.0), p >= 10.0
     large, little = np.where(far, q, 10.0), np.where(far, p, 1.0)
     share = little / (little + large)
-    rest = _beyond_stirling(large) - _beyond_stirling(little + large)
+    rest = beyond_stirling(1.0 / large) - beyond_stirling(1.0 / (little + large))
     one = (apply("lgamma", little) + rest + little - little * np.log(little + large)
            + (large - 0.5) * np.log1p(-share))
     small = np.where(both, p, 10.0)
-    two = (_beyond_stirling(small) + rest - 0.5 * np.log(large) + 0.5 * math.log(2.0 * math.pi)
+    two = (beyond_stirling(1.0 / small) + rest
+           - 0.5 * np.log(large) + 0.5 * math.log(2.0 * math.pi)
            + (small - 0.5) * np.log(share) + large * np.log1p(-share))
     return np.where(far, np.where(both, two, one), plain)
 

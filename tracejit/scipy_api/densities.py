@@ -1,12 +1,14 @@
-"""The formulas of the distributions of `scipy.stats`, in standard form: a table of each kind."""
+"""The formulas of continuous distributions of `scipy.stats`, in standard form: a table."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tracejit.numpy_api.special import betaln, gammaln, log_ndtr, ndtri, xlog1py, xlogy
+from tracejit.scipy_api.bounded import BOUNDED, of_vonmises
 from tracejit.scipy_api.formulas import (
     HALF_LOG_2_PI,
     LOG_2,
@@ -25,9 +27,12 @@ from tracejit.scipy_api.formulas import (
     zero,
 )
 from tracejit.scipy_api.lines import LINES
+from tracejit.scipy_api.masses import DISCRETE
+from tracejit.scipy_api.power_tails import POWER_TAILS
 from tracejit.scipy_api.powers import POWERS
 from tracejit.scipy_api.rays import RAYS
-from tracejit.scipy_api.tails import TAILS, of_tails
+from tracejit.scipy_api.skewed import SKEWED
+from tracejit.scipy_api.tails import TAILS, invgauss_logpdf
 from tracejit.trace.values.equations import apply, cast
 
 __all__ = ["CONTINUOUS", "DISCRETE"]
@@ -80,9 +85,7 @@ CONTINUOUS: dict[str, Distribution] = {
         "logcdf": lambda y: log_of_rest(-np.exp(y)), "ppf": lambda q: np.log(-np.log1p(-q)),
         "isf": lambda q: np.log(-np.log(q))}),
     "t": Distribution({"logpdf": _t_logpdf}, ("df",), positive),
-    "vonmises": Distribution({"logpdf": lambda y, kappa: -2.0 * kappa * np.sin(0.5 * y) ** 2
-                              - np.log(2.0 * np.pi * apply("i0e", kappa))}, ("kappa",),
-                             lambda kappa: kappa >= 0.0),
+    "vonmises": Distribution(of_vonmises(turning=True), ("kappa",), lambda kappa: kappa >= 0.0),
     "expon": Distribution(of_log_sf(lambda y: -y, lambda y: -y, lambda e: e), low=zero),
     "weibull_min": Distribution(of_log_sf(
         lambda y, c: -np.power(y, c), lambda y, c: np.log(c) + xlogy(c - 1.0, y) - np.power(y, c),
@@ -129,75 +132,17 @@ CONTINUOUS: dict[str, Distribution] = {
         0.5 * df) - 0.5 * LOG_2 * df}, ("df",), positive, zero),
     "beta": Distribution({"logpdf": lambda y, a, b: xlog1py(b - 1.0, -y) + xlogy(a - 1.0, y)
                           - betaln(a, b)}, ("a", "b"), positive, zero, one),
-    "invgauss": Distribution({"logpdf": lambda y, mu: -HALF_LOG_2_PI - 1.5 * np.log(y)
-                              - ((y - mu) / mu) ** 2 / (2.0 * y)}, ("mu",), positive, zero,
+    "invgauss": Distribution({"logpdf": invgauss_logpdf}, ("mu",), positive, zero,
                              nothing_at_ends=True),
 }
 
 
-def _is_whole(x: np.ndarray) -> Any:
-    return x == np.floor(x)
-
-
-def _binom(k: np.ndarray, n: np.ndarray, p: np.ndarray) -> Any:
-    ways = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
-    return ways + xlogy(k, p) + xlog1py(n - k, -p)
-
-
-def _betabinom(k: np.ndarray, n: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
-    return -np.log(n + 1.0) - betaln(n - k + 1.0, k + 1.0) + betaln(k + a, n - k + b) - betaln(a, b)
-
-
-def _betanbinom(k: np.ndarray, n: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
-    return -np.log(n + k) - betaln(n, k + 1.0) + betaln(a + n, b + k) - betaln(a, b)
-
-
-def _skellam(k: np.ndarray, first: np.ndarray, second: np.ndarray) -> Any:
-    order = np.abs(np.floor(k))  # floor has no derivative
-    roots = np.sqrt(first), np.sqrt(second)
-    return (-(roots[0] - roots[1]) ** 2 + k * (np.log(roots[0]) - np.log(roots[1]))
-            + np.log(apply("ive", order, 2.0 * roots[0] * roots[1])))
-
-
-DISCRETE: dict[str, Distribution] = {
-    "poisson": Distribution({"logpmf": lambda k, mu: xlogy(k, mu) - gammaln(k + 1.0) - mu},
-                            ("mu",), lambda mu: mu >= 0.0, zero, inner=0.0, discrete=True),
-    "binom": Distribution({"logpmf": _binom}, ("n", "p"), lambda n, p: (n >= 0.0) & _is_whole(n) & (
-        p >= 0.0) & (p <= 1.0), zero, lambda n, p: n, 0.0, True),
-    "bernoulli": Distribution({"logpmf": lambda k, p: xlogy(k, p) + xlog1py(1.0 - k, -p)}, ("p",),
-                              lambda p: (p >= 0.0) & (p <= 1.0), zero, one, 0.0, True),
-    "nbinom": Distribution({"logpmf": lambda k, n, p: gammaln(n + k) - gammaln(k + 1.0) - gammaln(n)
-                            + n * np.log(p) + xlog1py(k, -p)}, ("n", "p"),
-                           lambda n, p: (n > 0.0) & (p > 0.0) & (p <= 1.0), zero, inner=0.0,
-                           discrete=True),
-    "betabinom": Distribution({"logpmf": _betabinom}, ("n", "a", "b"), lambda n, a, b: (
-        n >= 0.0) & _is_whole(n) & (a > 0.0) & (b > 0.0), zero, lambda n, a, b: n, 0.0, True),
-    "betanbinom": Distribution({"logpmf": _betanbinom}, ("n", "a", "b"), lambda n, a, b: (
-        n >= 0.0) & _is_whole(n) & (a > 0.0) & (b > 0.0), zero, inner=0.0, discrete=True),
-    "randint": Distribution({
-        "logpmf": lambda k, low, high: -np.log(high - low) + 0.0 * k, **of_tails(
-            lambda k, low, high: ((k - low + 1.0) / (high - low), (high - k - 1.0) / (high - low)),
-            None)}, ("low", "high"), lambda low, high: (high > low) & _is_whole(low) & _is_whole(
-                high), lambda low, high: low, lambda low, high: high - 1.0, 0.0, True),
-    "planck": Distribution({
-        "logpmf": lambda k, rate: np.log(-np.expm1(-rate)) - rate * k, **of_tails(
-            lambda k, rate: (-np.expm1(-rate * (k + 1.0)), np.exp(-rate * (k + 1.0))), None)},
-        ("lambda_",), positive, zero, inner=0.0, discrete=True),
-    "dlaplace": Distribution({
-        "logpmf": lambda k, a: np.log(np.tanh(0.5 * a)) - a * np.abs(k)}, ("a",), positive,
-        inner=0.0, discrete=True),
-    "logser": Distribution({
-        "logpmf": lambda k, p: xlogy(k, p) - np.log(k) - np.log(-np.log1p(-p))}, ("p",),
-        lambda p: (p > 0.0) & (p < 1.0), one, inner=1.0, discrete=True),
-    "skellam": Distribution({"logpmf": _skellam}, ("mu1", "mu2"), positive, inner=0.0,
-                            discrete=True),
-    "geom": Distribution({"logpmf": lambda k, p: xlog1py(k - 1.0, -p) + np.log(p)}, ("p",),
-                         lambda p: (p > 0.0) & (p <= 1.0), one, inner=1.0, discrete=True),
-}
-
-CONTINUOUS.update(RAYS)
-CONTINUOUS.update(LINES)
-CONTINUOUS.update(POWERS)
+CONTINUOUS["wald"] = Distribution({
+    what: partial(lambda formula, y: formula(y, np.float64(1.0)), formula)
+    for what, formula in {**TAILS["invgauss"], "logpdf": invgauss_logpdf}.items()}, low=zero,
+    nothing_at_ends=True)
+for _table in (RAYS, LINES, POWERS, BOUNDED, SKEWED, POWER_TAILS):
+    CONTINUOUS.update(_table)
 
 for _name, _formulas in TAILS.items():
     (DISCRETE if _name in DISCRETE else CONTINUOUS)[_name].formulas.update(_formulas)

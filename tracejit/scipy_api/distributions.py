@@ -100,7 +100,8 @@ def _distribution(d: Distribution, what: str, x: object, args: Parameters) -> An
     safe = [np.where(valid, s, 1.0) for s in shapes]
     within = d.formulas[what](np.where(inside, y, d.inner), *safe)
     before, behind = _AT_ENDS[what]
-    result = np.where(inside, within, np.where(y >= high, behind, before))
+    outside = np.where(y < high, before, np.where(y >= high, behind, min(before, behind)))
+    result = np.where(inside, within, outside)
     if d.discrete and what == "logcdf":
         valid = valid | (y >= high)  # as SciPy has it, for any parameters
     return np.where(valid & (y == y), result, np.nan)[()]

@@ -11,9 +11,9 @@ import numpy as np
 
 from tracejit.trace.values.equations import apply
 
-__all__ = ["HALF_LOG_2_PI", "LOG_2", "LOG_PI", "ROOT_HALF", "Distribution", "Formula", "expit",
-           "log_expit", "log_of_rest", "ndtr", "of_log_sf", "one", "positive", "size", "symmetric",
-           "zero"]
+__all__ = ["HALF_LOG_2_PI", "LOG_2", "LOG_PI", "ROOT_HALF", "Distribution", "Formula", "below",
+           "beyond", "expit", "log_expit", "log_of_rest", "ndtr", "of_log_sf", "one",
+           "positive", "size", "symmetric", "zero"]
 
 Formula = Callable[..., Any]
 
@@ -62,6 +62,14 @@ def zero(*shapes: object) -> float:
 
 def one(*shapes: object) -> float:
     return 1.0
+
+
+def below(*shapes: object) -> float:
+    return -np.inf
+
+
+def beyond(*shapes: object) -> float:
+    return np.inf
 
 
 def log_expit(y: np.ndarray) -> Any:

@@ -24,7 +24,8 @@ from tracejit.scipy_api.formulas import (
     zero,
 )
 from tracejit.scipy_api.probability import gamma_tails, gammaincinv, root_of_gamma
-from tracejit.scipy_api.tails import of_tails, turned
+from tracejit.scipy_api.quantiles import quantile_of
+from tracejit.scipy_api.tails import both_ways, by_search, of_tails, turned
 from tracejit.trace.values.equations import apply
 
 __all__ = ["LINES"]
@@ -80,11 +81,27 @@ def _exponnorm_far(y: np.ndarray, k: np.ndarray) -> Any:
     return (0.5 / k - y) / k + log_ndtr(y - 1.0 / k)
 
 
+def _exponnorm_logpdf(y: np.ndarray, k: np.ndarray) -> Any:
+    return -np.log(k) + _exponnorm_far(y, k)
+
+
+def _exponnorm_tails(y: np.ndarray, k: np.ndarray) -> tuple[Any, Any]:
+    far = np.exp(_exponnorm_far(y, k))
+    return ndtr(y) - far, ndtr(-y) + far
+
+
 def _skewcauchy_tails(y: np.ndarray, a: np.ndarray) -> tuple[Any, Any]:
     share, right = 0.5 * (1.0 - a), y > 0.0
     scale = np.where(right, 1.0 + a, 1.0 - a)
     turn = scale / np.pi * np.arctan(y / scale)
     return share + turn, 1.0 - share - turn
+
+
+def _skewcauchy_quantile(p: np.ndarray, q: np.ndarray, a: np.ndarray) -> Any:
+    right = p > 0.5 * (1.0 - a)
+    scale, tail = np.where(right, 1.0 + a, 1.0 - a), np.where(right, q, p)
+    size = scale / np.tan(np.pi * tail / scale)
+    return np.where(right, size, -size)
 
 
 def _triang_logpdf(y: np.ndarray, c: np.ndarray) -> Any:
@@ -116,6 +133,15 @@ def _log_mass(a: Primal, b: Primal) -> Any:
     return np.where(across, within, last + np.log(-np.expm1(first - last)))
 
 
+def _truncnorm_logpdf(y: Primal, a: Primal, b: Primal) -> Any:
+    return -0.5 * y * y - HALF_LOG_2_PI - _log_mass(a, b)
+
+
+def _truncnorm_tails(y: Primal, a: Primal, b: Primal) -> tuple[Any, Any]:
+    whole = _log_mass(a, b)
+    return np.exp(_log_mass(a, y) - whole), np.exp(_log_mass(y, b) - whole)
+
+
 def _arcsine_tails(y: np.ndarray) -> tuple[Any, Any]:
     return 2.0 / np.pi * np.arcsin(np.sqrt(y)), 2.0 / np.pi * np.arccos(np.sqrt(y))
 
@@ -130,6 +156,16 @@ def _norminvgauss_logpdf(y: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
     bessel = apply("kve", np.float64(1.0), a * root)
     return np.log(a) - LOG_PI + np.log(bessel) + b * y - a * root + np.sqrt(a * a - b * b) - np.log(
         root)
+
+
+def _cosine_tail(u: np.ndarray) -> Any:
+    """Return the share within u of an end: (u - sin(u)) / (2 pi), next to 0 by its series."""
+    near = np.abs(u) < 0.5
+    series: Any = 1.0
+    t = np.where(near, u, 0.0)
+    for k in range(15, 3, -2):
+        series = 1.0 - t * t / (k * (k - 1)) * series
+    return np.where(near, t * t * t / 6.0 * series, u - np.sin(u)) / (2.0 * math.pi)
 
 
 def _gennorm_tail(y: np.ndarray, b: np.ndarray) -> Any:
@@ -200,13 +236,8 @@ LINES: dict[str, Distribution] = {
     "laplace_asymmetric": Distribution({
         "logpdf": lambda y, k: np.where(y >= 0.0, -y * k, y / k) - np.log(k + 1.0 / k),
         **of_tails(_asymmetric_tails, _asymmetric_quantile)}, ("kappa",), positive),
-    "skewnorm": Distribution({
-        "logpdf": lambda y, a: LOG_2 - HALF_LOG_2_PI - 0.5 * y * y + log_ndtr(a * y)}, ("a",),
-        np.isfinite),
-    "exponnorm": Distribution({
-        "logpdf": lambda y, k: -np.log(k) + _exponnorm_far(y, k), **of_tails(
-            lambda y, k: (ndtr(y) - np.exp(_exponnorm_far(y, k)),
-                          ndtr(-y) + np.exp(_exponnorm_far(y, k))), None)}, ("K",), positive),
+    "exponnorm": Distribution(by_search(
+        _exponnorm_logpdf, _exponnorm_tails, start=lambda k: k), ("K",), positive),
     "genlogistic": Distribution({
         "logpdf": lambda y, c: np.log(c) - y - (c + 1.0) * np.logaddexp(0.0, -y),
         "logcdf": lambda y, c: -c * np.logaddexp(0.0, -y),
@@ -221,7 +252,7 @@ LINES: dict[str, Distribution] = {
             lambda p, q, c: np.log(gammaincinv(c, p, q)))}, ("c",), positive),
     "skewcauchy": Distribution({
         "logpdf": lambda y, a: -LOG_PI - np.log1p(y * y / (1.0 + a * np.sign(y)) ** 2),
-        **of_tails(_skewcauchy_tails, None)}, ("a",), lambda a: np.abs(a) < 1.0),
+        **of_tails(_skewcauchy_tails, _skewcauchy_quantile)}, ("a",), lambda a: np.abs(a) < 1.0),
     "norminvgauss": Distribution({"logpdf": _norminvgauss_logpdf}, ("a", "b"), lambda a, b: (
         a > 0.0) & (np.abs(b) < a)),
     "arcsine": Distribution({
@@ -229,11 +260,13 @@ LINES: dict[str, Distribution] = {
             _arcsine_tails, lambda p, q: np.sin(0.5 * np.pi * p) ** 2)}, low=zero, high=one),
     "triang": Distribution({"logpdf": _triang_logpdf, **of_tails(
         _triang_tails, _triang_quantile)}, ("c",), lambda c: (c >= 0.0) & (c <= 1.0), zero, one),
-    "semicircular": Distribution({
-        "logpdf": lambda y: math.log(2.0 / math.pi) + 0.5 * np.log1p(-y * y), **of_tails(
-            _semicircular_tails, None)}, low=lambda: -1.0, high=one, inner=0.0),
-    "cosine": Distribution({
-        "logpdf": lambda y: np.log1p(np.cos(y)) - math.log(2.0 * math.pi)},
+    "semicircular": Distribution(by_search(
+        lambda y: math.log(2.0 / math.pi) + 0.5 * np.log1p(-y * y), _semicircular_tails,
+        lambda: -1.0, one), low=lambda: -1.0, high=one, inner=0.0),
+    "cosine": Distribution(by_search(
+        lambda y: np.log1p(np.cos(y)) - math.log(2.0 * math.pi),
+        lambda y: (_cosine_tail(y + math.pi), _cosine_tail(math.pi - y)), lambda: -math.pi,
+        lambda: math.pi),
         low=lambda: -math.pi, high=lambda: math.pi, inner=0.0),
     "anglit": Distribution({
         "logpdf": lambda y: np.log(np.cos(2.0 * y)), **of_tails(
@@ -246,10 +279,12 @@ LINES: dict[str, Distribution] = {
                 c * y)) / np.log1p(c)),
             lambda p, q, c: np.expm1(p * np.log1p(c)) / c)}, ("c",), positive, zero, one),
     "truncnorm": Distribution({
-        "logpdf": lambda y, a, b: -0.5 * y * y - HALF_LOG_2_PI - _log_mass(a, b),
+        "logpdf": _truncnorm_logpdf,
         "logcdf": lambda y, a, b: _log_mass(a, y) - _log_mass(a, b),
         "logsf": lambda y, a, b: _log_mass(y, b) - _log_mass(a, b),
         "cdf": lambda y, a, b: np.exp(_log_mass(a, y) - _log_mass(a, b)),
-        "sf": lambda y, a, b: np.exp(_log_mass(y, b) - _log_mass(a, b))}, ("a", "b"),
+        "sf": lambda y, a, b: np.exp(_log_mass(y, b) - _log_mass(a, b)), **both_ways(quantile_of(
+            _truncnorm_tails, _truncnorm_logpdf, lambda a, b: a, lambda a, b: b,
+            lambda a, b: np.minimum(np.maximum(a, 0.0), b)))}, ("a", "b"),
         lambda a, b: a < b, lambda a, b: a, lambda a, b: b),
 }

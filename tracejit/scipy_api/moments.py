@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,34 +17,12 @@ from tracejit.ops.gamma import digamma
 from tracejit.scipy_api.densities import CONTINUOUS, DISCRETE
 from tracejit.scipy_api.distributions import Parameters, bound, double, valid_of
 from tracejit.scipy_api.formulas import HALF_LOG_2_PI, LOG_2, LOG_PI, Distribution, Formula, zero
+from tracejit.scipy_api.further_moments import FURTHER, ROOT_2_PI, Moments, above, fixed
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import DISTRIBUTIONS
 from tracejit.trace.values.python_numbers import require
 
 __all__: list[str] = []
-
-ROOT_2_PI = math.sqrt(2.0 / math.pi)
-
-
-class _Moments(NamedTuple):
-    """The mean, the variance and the entropy of a distribution, of its shapes."""
-
-    mean: Formula
-    var: Formula
-    entropy: Formula | None = None
-
-
-def _fixed(mean: float, var: float, entropy: float | None = None) -> _Moments:
-    """Return the moments of a distribution without shapes."""
-    return _Moments(lambda: mean, lambda: var, None if entropy is None else lambda: entropy)
-
-
-def _above(least: float, shape: np.ndarray, formula: Formula,
-           other: np.ndarray | float = np.inf) -> Any:
-    """Return a formula of a shape above a bound, up to which there is another value."""
-    known = shape > least
-    return np.where(known, formula(np.where(known, shape, least + 1.0)), other)
-
 
 def _power(x: float, c: np.ndarray) -> Any:
     """Return a power's expectation for Weibull's distribution of shape c."""
@@ -90,75 +68,76 @@ def _of_two(p: np.ndarray) -> Any:
     return np.where(inside, -q * np.log(q) - (1.0 - q) * np.log1p(-q), 0.0)
 
 
-_WEIBULL = _Moments(lambda c: _power(1.0, c), lambda c: _power(2.0, c) - _power(1.0, c) ** 2,
+_WEIBULL = Moments(lambda c: _power(1.0, c), lambda c: _power(2.0, c) - _power(1.0, c) ** 2,
                     lambda c: EULER * (1.0 - 1.0 / c) - np.log(c) + 1.0)
-_GAMMA = _Moments(lambda a: a, lambda a: a, _of_gamma)
-_LOGUNIFORM = _Moments(
+_GAMMA = Moments(lambda a: a, lambda a: a, _of_gamma)
+_LOGUNIFORM = Moments(
     _mean_of_loguniform, lambda a, b: 0.5 * (b * b - a * a) / np.log(b / a)
     - _mean_of_loguniform(a, b) ** 2, lambda a, b: 0.5 * np.log(a * b) + np.log(np.log(b / a)))
 
-MOMENTS: dict[str, _Moments] = {
-    "norm": _fixed(0.0, 1.0, HALF_LOG_2_PI + 0.5), "uniform": _fixed(0.5, 1.0 / 12.0, 0.0),
-    "expon": _fixed(1.0, 1.0, 1.0), "laplace": _fixed(0.0, 2.0, LOG_2 + 1.0),
-    "logistic": _fixed(0.0, math.pi ** 2 / 3.0, 2.0),
-    "gumbel_r": _fixed(EULER, math.pi ** 2 / 6.0, EULER + 1.0),
-    "gumbel_l": _fixed(-EULER, math.pi ** 2 / 6.0, EULER + 1.0),
-    "rayleigh": _fixed(math.sqrt(0.5 * math.pi), 2.0 - 0.5 * math.pi,
+MOMENTS: dict[str, Moments] = {
+    "norm": fixed(0.0, 1.0, HALF_LOG_2_PI + 0.5), "uniform": fixed(0.5, 1.0 / 12.0, 0.0),
+    "expon": fixed(1.0, 1.0, 1.0), "laplace": fixed(0.0, 2.0, LOG_2 + 1.0),
+    "logistic": fixed(0.0, math.pi ** 2 / 3.0, 2.0),
+    "gumbel_r": fixed(EULER, math.pi ** 2 / 6.0, EULER + 1.0),
+    "gumbel_l": fixed(-EULER, math.pi ** 2 / 6.0, EULER + 1.0),
+    "rayleigh": fixed(math.sqrt(0.5 * math.pi), 2.0 - 0.5 * math.pi,
                        1.0 + 0.5 * EULER - 0.5 * LOG_2),
-    "maxwell": _fixed(2.0 * ROOT_2_PI, 3.0 - 8.0 / math.pi, EULER + HALF_LOG_2_PI - 0.5),
-    "halfnorm": _fixed(ROOT_2_PI, 1.0 - 2.0 / math.pi, 0.5 * (LOG_PI - LOG_2) + 0.5),
-    "halflogistic": _fixed(2.0 * LOG_2, math.pi ** 2 / 3.0 - 4.0 * LOG_2 ** 2, 2.0 - LOG_2),
-    "arcsine": _fixed(0.5, 0.125, LOG_PI - 2.0 * LOG_2), "semicircular": _fixed(0.0, 0.25),
-    "hypsecant": _fixed(0.0, 0.25 * math.pi ** 2), "moyal": _fixed(EULER + LOG_2,
+    "maxwell": fixed(2.0 * ROOT_2_PI, 3.0 - 8.0 / math.pi, EULER + HALF_LOG_2_PI - 0.5),
+    "halfnorm": fixed(ROOT_2_PI, 1.0 - 2.0 / math.pi, 0.5 * (LOG_PI - LOG_2) + 0.5),
+    "halflogistic": fixed(2.0 * LOG_2, math.pi ** 2 / 3.0 - 4.0 * LOG_2 ** 2, 2.0 - LOG_2),
+    "arcsine": fixed(0.5, 0.125, LOG_PI - 2.0 * LOG_2), "semicircular": fixed(0.0, 0.25),
+    "hypsecant": fixed(0.0, 0.25 * math.pi ** 2), "wald": fixed(1.0, 1.0),
+    "cosine": fixed(0.0, math.pi ** 2 / 3.0 - 2.0), "moyal": fixed(EULER + LOG_2,
                                                                   0.5 * math.pi ** 2),
     "gamma": _GAMMA, "erlang": _GAMMA,
-    "chi2": _Moments(lambda n: n, lambda n: 2.0 * n, lambda n: _of_gamma(0.5 * n) + LOG_2),
-    "chi": _Moments(_mean_of_chi, lambda n: n - _mean_of_chi(n) ** 2, lambda n: gammaln(0.5 * n)
+    "chi2": Moments(lambda n: n, lambda n: 2.0 * n, lambda n: _of_gamma(0.5 * n) + LOG_2),
+    "chi": Moments(_mean_of_chi, lambda n: n - _mean_of_chi(n) ** 2, lambda n: gammaln(0.5 * n)
                     + 0.5 * (n - LOG_2 - (n - 1.0) * digamma(0.5 * n))),
-    "beta": _Moments(lambda a, b: a / (a + b),
+    "beta": Moments(lambda a, b: a / (a + b),
                      lambda a, b: a * b / ((a + b) ** 2 * (a + b + 1.0)), _of_beta),
-    "lognorm": _Moments(lambda s: np.exp(0.5 * s * s), lambda s: np.expm1(s * s) * np.exp(s * s),
+    "lognorm": Moments(lambda s: np.exp(0.5 * s * s), lambda s: np.expm1(s * s) * np.exp(s * s),
                         lambda s: 0.5 + HALF_LOG_2_PI + np.log(s)),
-    "t": _Moments(lambda n: _above(1.0, n, zero),
-                  lambda n: _above(2.0, n, lambda n: n / (n - 2.0),
+    "t": Moments(lambda n: above(1.0, n, zero),
+                  lambda n: above(2.0, n, lambda n: n / (n - 2.0),
                                    np.where(n > 1.0, np.inf, np.nan)), _of_t),
-    "weibull_min": _WEIBULL, "weibull_max": _Moments(lambda c: -_power(1.0, c), *_WEIBULL[1:]),
-    "pareto": _Moments(lambda b: _above(1.0, b, lambda b: b / (b - 1.0)),
-                       lambda b: _above(2.0, b, lambda b: b / ((b - 2.0) * (b - 1.0) ** 2)),
+    "weibull_min": _WEIBULL, "weibull_max": Moments(lambda c: -_power(1.0, c), *_WEIBULL[1:]),
+    "pareto": Moments(lambda b: above(1.0, b, lambda b: b / (b - 1.0)),
+                       lambda b: above(2.0, b, lambda b: b / ((b - 2.0) * (b - 1.0) ** 2)),
                        lambda b: 1.0 + 1.0 / b - np.log(b)),
-    "lomax": _Moments(lambda c: _above(1.0, c, lambda c: 1.0 / (c - 1.0)),
-                      lambda c: _above(2.0, c, lambda c: c / ((c - 2.0) * (c - 1.0) ** 2)),
+    "lomax": Moments(lambda c: above(1.0, c, lambda c: 1.0 / (c - 1.0)),
+                      lambda c: above(2.0, c, lambda c: c / ((c - 2.0) * (c - 1.0) ** 2)),
                       lambda c: 1.0 + 1.0 / c - np.log(c)),
-    "invgamma": _Moments(lambda a: _above(1.0, a, lambda a: 1.0 / (a - 1.0)),
-                         lambda a: _above(2.0, a, lambda a: 1.0 / ((a - 2.0) * (a - 1.0) ** 2)),
+    "invgamma": Moments(lambda a: above(1.0, a, lambda a: 1.0 / (a - 1.0)),
+                         lambda a: above(2.0, a, lambda a: 1.0 / ((a - 2.0) * (a - 1.0) ** 2)),
                          lambda a: a + gammaln(a) - (1.0 + a) * digamma(a)),
-    "f": _Moments(lambda m, n: _above(2.0, n, lambda n: n / (n - 2.0)), lambda m, n: _above(
+    "f": Moments(lambda m, n: above(2.0, n, lambda n: n / (n - 2.0)), lambda m, n: above(
         4.0, n, lambda n: 2.0 * n * n * (m + n - 2.0) / (m * (n - 2.0) ** 2 * (n - 4.0)))),
-    "triang": _Moments(lambda c: (1.0 + c) / 3.0, lambda c: (1.0 - c + c * c) / 18.0,
+    "triang": Moments(lambda c: (1.0 + c) / 3.0, lambda c: (1.0 - c + c * c) / 18.0,
                        lambda c: 0.5 - LOG_2 + 0.0 * c),
-    "invgauss": _Moments(lambda m: m, lambda m: m ** 3), "loguniform": _LOGUNIFORM,
+    "invgauss": Moments(lambda m: m, lambda m: m ** 3), "loguniform": _LOGUNIFORM,
     "reciprocal": _LOGUNIFORM,
-    "powerlaw": _Moments(lambda a: a / (a + 1.0), lambda a: a / ((a + 2.0) * (a + 1.0) ** 2),
+    "powerlaw": Moments(lambda a: a / (a + 1.0), lambda a: a / ((a + 2.0) * (a + 1.0) ** 2),
                          lambda a: 1.0 - 1.0 / a - np.log(a)),
-    "nakagami": _Moments(_mean_of_nakagami, lambda n: 1.0 - _mean_of_nakagami(n) ** 2),
-    "skewnorm": _Moments(lambda a: ROOT_2_PI * _lean(a),
+    "nakagami": Moments(_mean_of_nakagami, lambda n: 1.0 - _mean_of_nakagami(n) ** 2),
+    "skewnorm": Moments(lambda a: ROOT_2_PI * _lean(a),
                          lambda a: 1.0 - 2.0 / math.pi * _lean(a) ** 2),
-    "dgamma": _Moments(zero, lambda a: a * (a + 1.0)),
-    "laplace_asymmetric": _Moments(lambda k: 1.0 / k - k, lambda k: 1.0 / (k * k) + k * k),
-    "gennorm": _Moments(zero, lambda b: np.exp(gammaln(3.0 / b) - gammaln(1.0 / b)),
+    "dgamma": Moments(zero, lambda a: a * (a + 1.0)),
+    "laplace_asymmetric": Moments(lambda k: 1.0 / k - k, lambda k: 1.0 / (k * k) + k * k),
+    "gennorm": Moments(zero, lambda b: np.exp(gammaln(3.0 / b) - gammaln(1.0 / b)),
                         lambda b: 1.0 / b - np.log(0.5 * b) + gammaln(1.0 / b)),
-    "exponnorm": _Moments(lambda k: k, lambda k: 1.0 + k * k),
-    "poisson": _Moments(lambda m: m, lambda m: m),
-    "binom": _Moments(lambda n, p: n * p, lambda n, p: n * p * (1.0 - p)),
-    "bernoulli": _Moments(lambda p: p, lambda p: p * (1.0 - p), _of_two),
-    "nbinom": _Moments(lambda n, p: n * (1.0 - p) / p, lambda n, p: n * (1.0 - p) / (p * p)),
-    "geom": _Moments(lambda p: 1.0 / p, lambda p: (1.0 - p) / (p * p)),
-    "randint": _Moments(lambda a, b: 0.5 * (a + b - 1.0), lambda a, b: ((b - a) ** 2 - 1.0) / 12.0,
+    **FURTHER, "exponnorm": Moments(lambda k: k, lambda k: 1.0 + k * k),
+    "poisson": Moments(lambda m: m, lambda m: m),
+    "binom": Moments(lambda n, p: n * p, lambda n, p: n * p * (1.0 - p)),
+    "bernoulli": Moments(lambda p: p, lambda p: p * (1.0 - p), _of_two),
+    "nbinom": Moments(lambda n, p: n * (1.0 - p) / p, lambda n, p: n * (1.0 - p) / (p * p)),
+    "geom": Moments(lambda p: 1.0 / p, lambda p: (1.0 - p) / (p * p)),
+    "randint": Moments(lambda a, b: 0.5 * (a + b - 1.0), lambda a, b: ((b - a) ** 2 - 1.0) / 12.0,
                         lambda a, b: np.log(b - a)),
-    "skellam": _Moments(lambda m, n: m - n, lambda m, n: m + n),
-    "planck": _Moments(lambda a: 1.0 / np.expm1(a), lambda a: np.exp(-a) / np.expm1(-a) ** 2),
-    "dlaplace": _Moments(zero, lambda a: 2.0 * np.exp(a) / np.expm1(a) ** 2),
-    "betabinom": _Moments(lambda n, a, b: n * a / (a + b), lambda n, a, b: n * a * b * (a + b + n)
+    "skellam": Moments(lambda m, n: m - n, lambda m, n: m + n),
+    "planck": Moments(lambda a: 1.0 / np.expm1(a), lambda a: np.exp(-a) / np.expm1(-a) ** 2),
+    "dlaplace": Moments(zero, lambda a: 2.0 * np.exp(a) / np.expm1(a) ** 2),
+    "betabinom": Moments(lambda n, a, b: n * a / (a + b), lambda n, a, b: n * a * b * (a + b + n)
                           / ((a + b) ** 2 * (a + b + 1.0)))}
 
 

@@ -30,7 +30,7 @@ from tracejit.scipy_api.formulas import (
     zero,
 )
 from tracejit.scipy_api.probability import beta_tails, betaincinv, gamma_tails, gammaincinv
-from tracejit.scipy_api.tails import of_tails, turned
+from tracejit.scipy_api.tails import by_search, of_tails, turned
 from tracejit.trace.values.equations import apply
 
 __all__ = ["RAYS"]
@@ -82,6 +82,19 @@ def _fatigue_quantile(z: np.ndarray) -> Any:
     return 0.25 * (z + np.sqrt(z * z + 4.0)) ** 2
 
 
+def _gengamma_logpdf(y: np.ndarray, a: np.ndarray, c: np.ndarray) -> Any:
+    inside = (y != 0.0) | (c > 0.0)
+    at = np.where(inside, y, 1.0)
+    return np.where(inside, np.log(np.abs(c)) + xlogy(c * a - 1.0, at) - np.power(
+        at, c) - gammaln(a), -np.inf)
+
+
+def _either(straight: np.ndarray, pair: tuple[np.ndarray, np.ndarray]) -> tuple[Any, Any]:
+    """Return two numbers, turned where they do not go straight."""
+    first, second = pair
+    return np.where(straight, first, second), np.where(straight, second, first)
+
+
 def _folded(y: np.ndarray, c: np.ndarray) -> tuple[Any, Any]:
     near, far = ROOT_HALF * (y - c), ROOT_HALF * (y + c)
     return (0.5 * (apply("erf", near) + apply("erf", far)),
@@ -111,9 +124,10 @@ RAYS: dict[str, Distribution] = {
         lambda y, df: LOG_2 * (1.0 - 0.5 * df) - gammaln(0.5 * df) + xlogy(df - 1.0, y)
         - 0.5 * y * y, lambda df: 0.5 * df, lambda y, df: 0.5 * y * y,
         lambda g, df: np.sqrt(2.0 * g)), ("df",), positive, zero),
-    "gengamma": Distribution({
-        "logpdf": lambda y, a, c: np.log(np.abs(c)) + xlogy(c * a - 1.0, y) - np.power(y, c)
-        - gammaln(a)}, ("a", "c"), lambda a, c: (a > 0.0) & (c != 0.0), zero),
+    "gengamma": Distribution({"logpdf": _gengamma_logpdf, **of_tails(
+        lambda y, a, c: _either(c > 0.0, gamma_tails(a, np.power(y, c))),
+        lambda p, q, a, c: np.power(gammaincinv(a, *_either(c > 0.0, (p, q))), 1.0 / c))},
+        ("a", "c"), lambda a, c: (a > 0.0) & (c != 0.0), zero),
     "nakagami": Distribution(_by_gamma(
         lambda y, nu: LOG_2 + xlogy(nu, nu) - gammaln(nu) + xlogy(2.0 * nu - 1.0, y) - nu * y * y,
         lambda nu: nu, lambda y, nu: nu * y * y, lambda g, nu: np.sqrt(g / nu)), ("nu",),
@@ -170,9 +184,6 @@ RAYS: dict[str, Distribution] = {
         "logpdf": lambda y: -HALF_LOG_2_PI - 1.5 * np.log(y) - 0.5 / y, **of_tails(
             lambda y: turned((apply("erf", np.sqrt(0.5 / y)), apply("erfc", np.sqrt(0.5 / y)))),
             lambda p, q: 1.0 / ndtri(0.5 * p) ** 2)}, low=zero, nothing_at_ends=True),
-    "wald": Distribution({
-        "logpdf": lambda y: -HALF_LOG_2_PI - 1.5 * np.log(y) - (y - 1.0) ** 2 / (2.0 * y)},
-        low=zero, nothing_at_ends=True),
     "gibrat": Distribution({
         "logpdf": lambda y: -0.5 * np.log(y) ** 2 - np.log(y) - HALF_LOG_2_PI, **of_tails(
             lambda y: (ndtr(np.log(y)), ndtr(-np.log(y))), lambda p, q: np.exp(ndtri(p)))},
@@ -183,13 +194,12 @@ RAYS: dict[str, Distribution] = {
             lambda y, c: (ndtr(_fatigue_z(y, c)), ndtr(-_fatigue_z(y, c))),
             lambda p, q, c: _fatigue_quantile(c * ndtri(p)))}, ("c",), positive, zero,
         nothing_at_ends=True),
-    "foldnorm": Distribution({
-        "logpdf": lambda y, c: -HALF_LOG_2_PI - 0.5 * (y - c) ** 2 + np.log1p(np.exp(
-            -2.0 * c * y)), **of_tails(_folded, None)}, ("c",), lambda c: c >= 0.0, zero),
-    "foldcauchy": Distribution({
-        "logpdf": lambda y, c: -LOG_PI + np.log(1.0 / (1.0 + (y - c) ** 2) + 1.0 / (
-            1.0 + (y + c) ** 2)), **of_tails(_folded_cauchy, None)}, ("c",),
-        lambda c: c >= 0.0, zero),
+    "foldnorm": Distribution(by_search(
+        lambda y, c: -HALF_LOG_2_PI - 0.5 * (y - c) ** 2 + np.log1p(np.exp(-2.0 * c * y)),
+        _folded, zero, start=lambda c: c + 1.0), ("c",), lambda c: c >= 0.0, zero),
+    "foldcauchy": Distribution(by_search(
+        lambda y, c: -LOG_PI + np.log(1.0 / (1.0 + (y - c) ** 2) + 1.0 / (1.0 + (y + c) ** 2)),
+        _folded_cauchy, zero, start=lambda c: c + 1.0), ("c",), lambda c: c >= 0.0, zero),
     "truncexpon": Distribution({
         "logpdf": lambda y, b: -y - np.log(-np.expm1(-b)), **of_tails(
             lambda y, b: (np.expm1(-y) / np.expm1(-b), (np.exp(-y) - np.exp(-b)) / -np.expm1(-b)),

@@ -8,7 +8,7 @@ import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.special import log_ndtr
-from tracejit.scipy_api.formulas import Formula
+from tracejit.scipy_api.formulas import HALF_LOG_2_PI, Formula, below, beyond, zero
 from tracejit.scipy_api.probability import (
     beta_tails,
     betaincinv,
@@ -17,9 +17,11 @@ from tracejit.scipy_api.probability import (
     student_cdf,
     student_ppf,
 )
+from tracejit.scipy_api.quantiles import quantile_of
 from tracejit.trace.values.equations import apply, broadcast_dims, cast
 
-__all__ = ["TAILS", "of_tails", "turned"]
+__all__ = ["TAILS", "both_ways", "by_search", "invgauss_logpdf", "invgauss_quantile",
+           "invgauss_tails", "of_tails", "turned"]
 
 
 def of_tails(tails: Formula, quantile: Formula | None) -> dict[str, Formula]:
@@ -32,10 +34,22 @@ def of_tails(tails: Formula, quantile: Formula | None) -> dict[str, Formula]:
         "cdf": lambda y, *s: tails(y, *s)[0], "sf": lambda y, *s: tails(y, *s)[1],
         "logcdf": lambda y, *s: np.log(tails(y, *s)[0]),
         "logsf": lambda y, *s: np.log(tails(y, *s)[1])}
-    if quantile is not None:
-        methods["ppf"] = lambda q, *s: quantile(q, 1.0 - q, *s)
-        methods["isf"] = lambda q, *s: quantile(1.0 - q, q, *s)
-    return methods
+    return methods if quantile is None else methods | both_ways(quantile)
+
+
+def both_ways(quantile: Formula) -> dict[str, Formula]:
+    """Return the quantiles by what lies below and above, of a function of both shares."""
+    return {"ppf": lambda q, *s: quantile(q, 1.0 - q, *s),
+            "isf": lambda q, *s: quantile(1.0 - q, q, *s)}
+
+
+def by_search(log_pdf: Formula, tails: Formula, low: Formula = below, high: Formula = beyond,
+              start: Formula = zero) -> dict[str, Formula]:
+    """Return the methods of a distribution whose quantiles have no closed form.
+
+    low, high, start -- the ends, and a number between them, of the shapes
+    """
+    return {"logpdf": log_pdf, **of_tails(tails, quantile_of(tails, log_pdf, low, high, start))}
 
 
 def turned(pair: tuple[object, object]) -> tuple[Any, Any]:
@@ -51,11 +65,20 @@ def _f_quantile(p: np.ndarray, q: np.ndarray, n: np.ndarray, m: np.ndarray) -> A
     return m * betaincinv(0.5 * n, 0.5 * m, p, q) / (n * betaincinv(0.5 * m, 0.5 * n, q, p))
 
 
-def _invgauss_tails(y: np.ndarray, mu: np.ndarray) -> tuple[Any, Any]:
+def invgauss_logpdf(y: np.ndarray, mu: np.ndarray) -> Any:
+    """Return the logarithm of the density of the inverse Gaussian distribution."""
+    return -HALF_LOG_2_PI - 1.5 * np.log(y) - ((y - mu) / mu) ** 2 / (2.0 * y)
+
+
+def invgauss_tails(y: np.ndarray, mu: np.ndarray) -> tuple[Any, Any]:
+    """Return the inverse Gaussian distribution function and its complement."""
     root = 1.0 / np.sqrt(y)
     near, far = root * (y / mu - 1.0), 2.0 / mu + log_ndtr(-root * (y / mu + 1.0))
     return (np.exp(log_ndtr(near)) + np.exp(far),
             np.exp(log_ndtr(-near)) - np.exp(far))
+
+
+invgauss_quantile = quantile_of(invgauss_tails, invgauss_logpdf, zero, start=lambda mu: mu)
 
 
 def _binom_tails(k: np.ndarray, n: np.ndarray, p: np.ndarray) -> tuple[Any, Any]:
@@ -101,7 +124,7 @@ TAILS: dict[str, dict[str, Formula]] = {
     "f": of_tails(_f_tails, _f_quantile),
     "t": of_tails(lambda y, df: (student_cdf(y, df), student_cdf(-y, df)),
              lambda p, q, df: student_ppf(p, q, df)),
-    "invgauss": of_tails(_invgauss_tails, None),
+    "invgauss": of_tails(invgauss_tails, invgauss_quantile),
     "poisson": of_tails(lambda k, mu: turned(gamma_tails(k + 1.0, mu)),
                    _counted(0.0, lambda mu: (mu, _nothing(mu)))),
     "binom": of_tails(_binom_tails, _counted(1.0, lambda n, p: (n, p))),

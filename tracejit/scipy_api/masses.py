@@ -1,0 +1,95 @@
+"""The formulas of distributions of counts of `scipy.stats`, in standard form: a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tracejit.numpy_api.special import betaln, gammaln, xlog1py, xlogy
+from tracejit.scipy_api.formulas import Distribution, one, positive, zero
+from tracejit.scipy_api.quantiles import before_zero, counted_by
+from tracejit.scipy_api.tails import of_tails
+from tracejit.trace.values.equations import apply
+
+__all__ = ["DISCRETE"]
+
+
+def _is_whole(x: np.ndarray) -> Any:
+    return x == np.floor(x)
+
+
+def _binom(k: np.ndarray, n: np.ndarray, p: np.ndarray) -> Any:
+    ways = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+    return ways + xlogy(k, p) + xlog1py(n - k, -p)
+
+
+def _betabinom(k: np.ndarray, n: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
+    return -np.log(n + 1.0) - betaln(n - k + 1.0, k + 1.0) + betaln(k + a, n - k + b) - betaln(a, b)
+
+
+def _betanbinom(k: np.ndarray, n: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
+    return -np.log(n + k) - betaln(n, k + 1.0) + betaln(a + n, b + k) - betaln(a, b)
+
+
+def _skellam(k: np.ndarray, first: np.ndarray, second: np.ndarray) -> Any:
+    order = np.abs(np.floor(k))  # floor has no derivative
+    roots = np.sqrt(first), np.sqrt(second)
+    return (-(roots[0] - roots[1]) ** 2 + k * (np.log(roots[0]) - np.log(roots[1]))
+            + np.log(apply("ive", order, 2.0 * roots[0] * roots[1])))
+
+
+def _dlaplace_tails(k: np.ndarray, a: np.ndarray) -> tuple[Any, Any]:
+    right, whole = k >= 0.0, 1.0 + np.exp(-a)
+    upper = np.exp(-a * (np.where(right, k, 0.0) + 1.0)) / whole
+    lower = np.exp(a * np.where(right, 0.0, k)) / whole
+    return np.where(right, 1.0 - upper, lower), np.where(right, upper, 1.0 - lower)
+
+
+def _planck_tails(k: np.ndarray, rate: np.ndarray) -> tuple[Any, Any]:
+    return -np.expm1(-rate * (k + 1.0)), np.exp(-rate * (k + 1.0))
+
+
+def _randint_quantile(p: np.ndarray, q: np.ndarray, low: np.ndarray, high: np.ndarray) -> Any:
+    count = np.ceil(p * (high - low) + low) - 1.0
+    before = np.maximum(count - 1.0, low)
+    return np.where((before - low + 1.0) / (high - low) >= p, before, count)
+
+
+DISCRETE: dict[str, Distribution] = {
+    "poisson": Distribution({"logpmf": lambda k, mu: xlogy(k, mu) - gammaln(k + 1.0) - mu},
+                            ("mu",), lambda mu: mu >= 0.0, zero, inner=0.0, discrete=True),
+    "binom": Distribution({"logpmf": _binom}, ("n", "p"), lambda n, p: (n >= 0.0) & _is_whole(n) & (
+        p >= 0.0) & (p <= 1.0), zero, lambda n, p: n, 0.0, True),
+    "bernoulli": Distribution({"logpmf": lambda k, p: xlogy(k, p) + xlog1py(1.0 - k, -p)}, ("p",),
+                              lambda p: (p >= 0.0) & (p <= 1.0), zero, one, 0.0, True),
+    "nbinom": Distribution({"logpmf": lambda k, n, p: gammaln(n + k) - gammaln(k + 1.0) - gammaln(n)
+                            + n * np.log(p) + xlog1py(k, -p)}, ("n", "p"),
+                           lambda n, p: (n > 0.0) & (p > 0.0) & (p <= 1.0), zero, inner=0.0,
+                           discrete=True),
+    "betabinom": Distribution({"logpmf": _betabinom}, ("n", "a", "b"), lambda n, a, b: (
+        n >= 0.0) & _is_whole(n) & (a > 0.0) & (b > 0.0), zero, lambda n, a, b: n, 0.0, True),
+    "betanbinom": Distribution({"logpmf": _betanbinom}, ("n", "a", "b"), lambda n, a, b: (
+        n >= 0.0) & _is_whole(n) & (a > 0.0) & (b > 0.0), zero, inner=0.0, discrete=True),
+    "randint": Distribution({
+        "logpmf": lambda k, low, high: -np.log(high - low) + 0.0 * k, **of_tails(
+            lambda k, low, high: ((k - low + 1.0) / (high - low), (high - k - 1.0) / (high - low)),
+            _randint_quantile)}, ("low", "high"), lambda low, high: (high > low) & _is_whole(
+                low) & _is_whole(high), lambda low, high: low, lambda low, high: high - 1.0, 0.0,
+        True),
+    "planck": Distribution({
+        "logpmf": lambda k, rate: np.log(-np.expm1(-rate)) - rate * k, **of_tails(
+            _planck_tails, counted_by(_planck_tails, before_zero))},
+        ("lambda_",), positive, zero, inner=0.0, discrete=True),
+    "dlaplace": Distribution({
+        "logpmf": lambda k, a: np.log(np.tanh(0.5 * a)) - a * np.abs(k), **of_tails(
+            _dlaplace_tails, counted_by(_dlaplace_tails))}, ("a",), positive,
+        inner=0.0, discrete=True),
+    "logser": Distribution({
+        "logpmf": lambda k, p: xlogy(k, p) - np.log(k) - np.log(-np.log1p(-p))}, ("p",),
+        lambda p: (p > 0.0) & (p < 1.0), one, inner=1.0, discrete=True),
+    "skellam": Distribution({"logpmf": _skellam}, ("mu1", "mu2"), positive, inner=0.0,
+                            discrete=True),
+    "geom": Distribution({"logpmf": lambda k, p: xlog1py(k - 1.0, -p) + np.log(p)}, ("p",),
+                         lambda p: (p > 0.0) & (p <= 1.0), one, inner=1.0, discrete=True),
+}
