@@ -19,6 +19,10 @@ SAMPLE = 2
 """How many cases of one parametrised test of the gauntlet `make test` runs."""
 
 DRAWN = {
+    **{f"test_{name}.py::test_values_are_scipys_and_derivatives_differences": 12
+       for name in ("pieces", "surfaces")},
+    **{f"test_{name}.py::test_second_derivatives_are_differences_of_the_first": 1
+       for name in ("pieces", "surfaces")},
     "test_programs_as_they_are.py::test_programs_are_compiled_once": 8,
     "test_gallery.py::test_compiled_once_for_all_sizes": 24,
     "test_distributions.py::test_inside_values_and_derivatives_are_scipys": 25,

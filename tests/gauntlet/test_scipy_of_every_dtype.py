@@ -38,6 +38,7 @@ LONG = np.tile(V, 10)
 SOS = np.array([[0.5, 0.2, 0.1, 1.0, -0.3, 0.1]])
 STEPS = np.cumsum(W)
 B, A = np.array([0.5, 0.2]), np.array([1.0, -0.3])
+CLOUD = np.stack([np.cos(np.arange(12.0)) * W, np.sin(np.arange(12.0)) * W], axis=1)
 
 EXEMPT = {"solve_ivp", "fixed_quad", "quad", "brentq", "bisect", "newton", "root_scalar",
           "fftfreq", "rfftfreq", "issparse", "eye", "eye_array", "identity", "boxcar", "hann",
@@ -104,6 +105,16 @@ CALLS: dict[str, tuple[Any, ...]] = {
                                 Fixed(np.array([[1.5, 2.5]]))),
     "CubicHermiteSpline": (STEPS, V, V, W), "InterpolatedUnivariateSpline": (STEPS, V, W),
     "UnivariateSpline": (STEPS, V, W),
+    **dict.fromkeys(("PPoly", "BPoly"), (np.outer(V[:3], V[:11]), STEPS, W)),
+    "from_spline": (Fixed(scipy.interpolate.splrep(STEPS, V)), W),
+    "from_derivatives": (STEPS, np.outer(V, V[:2]), W),
+    "splder": (Fixed(scipy.interpolate.splrep(STEPS, V)),),
+    "splantider": (Fixed(scipy.interpolate.splrep(STEPS, V)),),
+    "splint": (0.3, W[:2].sum(), Fixed(scipy.interpolate.splrep(STEPS, V))),
+    "RectBivariateSpline": (STEPS[:5], STEPS[:5], M, W),
+    **dict.fromkeys(("LinearNDInterpolator", "NearestNDInterpolator"), (
+        Fixed(CLOUD), V, 0.3 * CLOUD[:3])),
+    "griddata": (Fixed(CLOUD), V, 0.3 * CLOUD[:3]), "RBFInterpolator": (CLOUD, V, CLOUD[:3]),
     "splrep": (STEPS, V), "KroghInterpolator": (STEPS[:4], V[:4], W),
     "BarycentricInterpolator": (STEPS[:4], V[:4], W),
     "diags": ([V[:3]], [0]), "diags_array": (V[:3],), "kron": (M, M), "vstack": ([M, M],),
@@ -120,7 +131,8 @@ TWO_D = {"scipy.ndimage.convolve", "scipy.ndimage.correlate"}
 SPLINES = ("BSpline", "RegularGridInterpolator", "CubicSpline", "PchipInterpolator",
            "Akima1DInterpolator", "make_interp_spline", "InterpolatedUnivariateSpline",
            "UnivariateSpline", "CubicHermiteSpline", "BarycentricInterpolator",
-           "KroghInterpolator", "interp1d")
+           "KroghInterpolator", "interp1d", "PPoly", "BPoly", "LinearNDInterpolator",
+           "NearestNDInterpolator", "RBFInterpolator")
 
 DTYPES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "bool": lambda x: x > 0.4, "int8": lambda x: (x * 40).astype(np.int8),
@@ -153,6 +165,8 @@ def called(label: str) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """Return a function with the arguments to call it with."""
     module, _, name = label.rpartition(".")
     f, args = pkgutil.resolve_name(label), CALLS.get(name, (V,))
+    if module.endswith("Poly"):
+        return lambda *xs: f(*xs[:-1])(xs[-1]), args
     if module.endswith(".Rotation"):
         return lambda *xs: f(*xs).as_quat(), args
     if label in TWO_D:
@@ -170,6 +184,8 @@ def called(label: str) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return lambda data, at: f(data)(at), args
     if name == "UnivariateSpline":
         return lambda x, y, at: f(x, y, s=0)(at), args
+    if name == "RectBivariateSpline":
+        return lambda x, y, z, at: f(x, y, z).ev(at, at), args
     if name in SPLINES:
         return _made(name), CALLS.get(name, (STEPS, V, W))
     return f, args
@@ -250,6 +266,7 @@ EDGES: dict[str, tuple[str, ...]] = {
     **{name: ("zero", "huge") for name in ("KroghInterpolator", "krogh_interpolate")},
     **{name: ("zero", "huge", "tiny") for name in ("BarycentricInterpolator",
                                                    "barycentric_interpolate")},
+    "RectBivariateSpline": ("tiny",),
     "splrep": ("zero", "nan", "inf", "tiny", "one"),
     **{name: ("tiny", "one") for name in ("InterpolatedUnivariateSpline", "UnivariateSpline")},
     # singular systems are errors here, as is at first a float64 for factors in float32; iterations

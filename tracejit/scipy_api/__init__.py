@@ -1,8 +1,10 @@
 """SciPy's functions and objects on tracers: each in terms of ops, and without importing SciPy."""
 
 from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch tables)
+    bernstein,
     bessel,
     bessel_kin,
+    bivariate,
     bsplines,
     clusters,
     combinatorics,
@@ -31,6 +33,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     piecewise,
     probability,
     quadrature,
+    radial,
     resampling,
     roots,
     rotations,
@@ -38,6 +41,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     sample_distances,
     sample_tests,
     samples,
+    scattered,
     scores,
     signals,
     sparse,

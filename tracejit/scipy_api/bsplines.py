@@ -5,7 +5,7 @@ Values are computed by the triangle of C. de Boor, On calculating with B-splines
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,9 @@ from tracejit.trace.ground.dispatch import OBJECTS, scipy_captures
 from tracejit.trace.python.attributes import read_attribute
 from tracejit.trace.values.equations import cast
 from tracejit.trace.values.python_numbers import require
-from tracejit.trace.values.tracer import Tracer
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
-__all__ = ["beside", "own_attribute", "spline_values"]
+__all__ = ["beside", "own_attribute", "parts_of_spline", "spline_values"]
 
 _MODES: dict[object, int] = {0: 0, "extrapolate": 0, 1: 1, "zeros": 1, 2: 2, "raise": 2, 3: 3,
                              "const": 3}
@@ -86,6 +86,7 @@ def _points(x: object) -> Any:
 class Spline(Made):
     """A B-spline; it takes the arguments of `BSpline`."""
 
+    has_captured_operators = True
     scipys = "scipy.interpolate.BSpline"
 
     def __init__(self, t: object, c: object, k: object, extrapolate: object = True,
@@ -166,11 +167,21 @@ def bspline(t: object, c: object, k: object, extrapolate: object = True, axis: i
     return made
 
 
-def _of_bspline(spline: object, x: object, nu: int = 0, extrapolate: object = None) -> Any:
-    """Carry out `BSpline.__call__`."""
+def _from_outside(spline: object) -> Spline:
+    """Return a spline that SciPy made, its knots and coefficients read like any arrays."""
     t, c = (own_attribute(spline, name) for name in ("t", "c"))
     k, beyond, axis = (read_attribute(spline, name) for name in ("k", "extrapolate", "axis"))
-    return Spline(t, c, k, beyond, axis)(x, nu, extrapolate)
+    return Spline(t, c, k, beyond, axis)
+
+
+def _of_bspline(spline: object, x: object, nu: int = 0, extrapolate: object = None) -> Any:
+    """Carry out `BSpline.__call__`."""
+    return _from_outside(spline)(x, nu, extrapolate)
+
+
+def _integral_of(spline: object, a: object, b: object, extrapolate: object = None) -> Any:
+    """Carry out `BSpline.integrate`."""
+    return _from_outside(spline).integrate(a, b, extrapolate)
 
 
 def _behind(x: Tracer, c: Tracer) -> Any:
@@ -216,7 +227,71 @@ def splev(x: object, tck: object, der: int = 0, ext: object = 0) -> Any:
     return _of_bspline(tck, x, der, True)
 
 
-_CALLS: dict[str, Callable[..., object]] = {
-    "BSpline": _of_bspline, "UnivariateSpline": _of_univariate}
-OBJECTS.update({f"scipy.interpolate.{name}": {"__call__": call} for name, call in _CALLS.items()})
-scipy_captures("scipy.interpolate", {"splev": splev, "BSpline": bspline})
+# --- FITPACK's functions of splines ---------------------------------------------------------------
+
+
+def parts_of_spline(tck: object) -> tuple[Any, Any, Any]:
+    """Return the knots, coefficients and degree of a tuple, or of one of SciPy's objects."""
+    if isinstance(tck, (tuple, list)):
+        t, c, k = tck
+        return t, c, k
+    return own_attribute(tck, "t"), own_attribute(tck, "c"), read_attribute(tck, "k")
+
+
+def _as_spline(tck: object) -> Spline:
+    """Return a spline of a tuple, or of one of SciPy's objects."""
+    if isinstance(tck, Spline):
+        return tck
+    if not isinstance(tck, (tuple, list)):
+        return _from_outside(tck)
+    t, c, k = parts_of_spline(tck)
+    if isinstance(c, (list, tuple)):
+        raise refuse("a curve of several dimensions as a B-spline cannot be captured",
+                     "Take the coordinates one by one")
+    return Spline(t, c, k)
+
+
+def _like(tck: object, made: Spline, behind: np.ndarray) -> Any:
+    """Return a spline as the function was given one.
+
+    behind -- what FITPACK's coefficients have as many of behind them as the degree, and one more
+    """
+    if not isinstance(tck, (tuple, list)):
+        return made
+    return made.t, np.concatenate([made.c, *[behind] * (made.k + 1)]), made.k
+
+
+def splder(tck: object, n: int = 1) -> Any:
+    """Return a derivative of a spline."""
+    made = _as_spline(tck).derivative(n)
+    return _like(tck, made, 0.0 * made.c[:1])
+
+
+def splantider(tck: object, n: int = 1) -> Any:
+    """Return an antiderivative of a spline, 0 where it begins."""
+    made = _as_spline(tck).antiderivative(n)
+    return _like(tck, made, made.c[-1:])
+
+
+def splint(a: object, b: object, tck: object, full_output: int = 0) -> Any:
+    """Return the integral of a spline between two points, which is 0 outside."""
+    if full_output:
+        raise refuse("splint with full_output= cannot be captured", "Leave it out")
+    is_tuple = isinstance(tck, (tuple, list))
+    made = _as_spline(tck)
+    if not is_tuple:
+        return made.integrate(a, b, False)
+    return tracer_of(as_tracer(made.integrate(a, b, False)).value, weak=True)
+
+
+def _integral_of_univariate(spline: object, a: object, b: object) -> Any:
+    """Carry out `UnivariateSpline.integral`."""
+    return splint(a, b, read_attribute(spline, "_eval_args"))
+
+
+OBJECTS["scipy.interpolate.BSpline"] = {"__call__": _of_bspline, "integrate": _integral_of}
+OBJECTS["scipy.interpolate.UnivariateSpline"] = {
+    "__call__": _of_univariate, "integral": _integral_of_univariate}
+scipy_captures("scipy.interpolate", {
+    "splev": splev, "BSpline": bspline, "splder": splder, "splantider": splantider,
+    "splint": splint})

@@ -19,7 +19,7 @@ from tracejit.trace.values.equations import cast, same_dim
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
 
-__all__: list[str] = []
+__all__ = ["interp1d"]
 
 Form = Callable[[Any], Any]
 

@@ -12,7 +12,7 @@ from tracejit.scipy_api.plain_splines import tridiagonal
 from tracejit.scipy_api.taking import captures_of_some
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.python.calls import call_function
-from tracejit.trace.values.equations import cast
+from tracejit.trace.values.equations import cast, same_dim
 from tracejit.trace.values.python_numbers import require
 
 __all__ = ["cubic_through", "doubles", "of_slopes", "pchip", "require_all_finite"]
@@ -24,23 +24,27 @@ def doubles(x: object) -> Any:
     return given if given.dtype == np.float64 else cast(given, np.float64)
 
 
-def _data(x: object, y: object, axis: int, name: str) -> tuple[Any, Any]:
-    """Return points and values in double precision, and raise SciPy's errors."""
+def _data(x: object, y: object, axis: int, name: str) -> tuple[Any, Any, int]:
+    """Return points, values with these first, in double precision, and where SciPy has the axis.
+
+    Raises SciPy's errors.
+    """
     places = doubles(x)
     values: Any = as_tracer(y)
     if values.dtype.kind == "c":
         raise refuse(f"scipy.interpolate.{name} of complex numbers cannot be captured",
                      "Interpolate the parts")
-    if axis not in (0, -1) or (axis == -1 and len(values.dims) != 1):
-        raise refuse(f"scipy.interpolate.{name} along another axis than the first cannot be "
-                     "captured", "Move the axis with np.moveaxis")
+    along = axis % max(len(values.dims), 1)
+    if not same_dim(places.dims[0], values.dims[along]):
+        raise ValueError(f"The length of `y` along `axis`={axis} doesn't match the length of `x`")
     values = cast(values, np.float64)
+    values = np.moveaxis(values, along, 0) if along else values
     if _fewer(places, 2):
         raise ValueError("`x` must contain at least 2 elements.")
     require_all_finite(x=places, y=values)
     require(np.all(places[1:] > places[:-1]), ValueError,
             "`x` must be strictly increasing sequence.")
-    return places, np.reshape(values, (places.shape[0], *values.shape[1:]))
+    return places, np.reshape(values, (places.shape[0], *values.shape[1:])), along
 
 
 def require_all_finite(**named: np.ndarray) -> None:
@@ -58,14 +62,14 @@ def _fewer(x: Any, n: int) -> bool:
     return found
 
 
-def of_slopes(x: np.ndarray, y: np.ndarray, s: np.ndarray, extrapolate: bool,
-              name: str) -> Piecewise:
+def of_slopes(x: np.ndarray, y: np.ndarray, s: np.ndarray, extrapolate: object,
+              name: str, axis: int = 0) -> Piecewise:
     """Return the cubic pieces through values with slopes."""
     h = beside(np.diff(x), y)
     m = np.diff(y, axis=0) / h
     t = (s[:-1] + s[1:] - 2.0 * m) / h
     return Piecewise(x, np.stack([t / h, (m - s[:-1]) / h - t, s[:-1], y[:-1]]), extrapolate,
-                     name)
+                     name, axis)
 
 
 def _ends(bc_type: object) -> tuple[Any, Any]:
@@ -102,12 +106,17 @@ def _row(end: Any, h: Any, m: Any, wide: Any) -> tuple[Any, Any, Any]:
 def cubic_spline(x: object, y: object, axis: int = 0, bc_type: object = "not-a-knot",
                  extrapolate: bool | None = None) -> Any:
     """Return the cubic spline through points."""
-    places, values = _data(x, y, axis, "CubicSpline")
-    return cubic_through(places, values, bc_type, extrapolate is not False)
+    places, values, along = _data(x, y, axis, "CubicSpline")
+    return cubic_through(places, values, bc_type, _beyond(extrapolate), along)
+
+
+def _beyond(extrapolate: object) -> object:
+    """Return what interpolators that go on by themselves do outside."""
+    return True if extrapolate is None else extrapolate
 
 
 def cubic_through(places: np.ndarray, values: np.ndarray, bc_type: object = "not-a-knot",
-                  extrapolate: bool = True) -> Piecewise:
+                  extrapolate: object = True, axis: int = 0) -> Piecewise:
     """Return the cubic spline through points in double precision, finite or not."""
     start, stop = _ends(bc_type)
     h = np.diff(places)
@@ -119,7 +128,7 @@ def cubic_through(places: np.ndarray, values: np.ndarray, bc_type: object = "not
                          "Use bc_type='natural', or more points")
         bend = (m[1] - m[0]) / (wide[0] + wide[1])
         slopes = np.stack([m[0] - bend * wide[0], m[0] + bend * wide[0], m[1] + bend * wide[1]])
-        return of_slopes(places, values, slopes, extrapolate, "CubicSpline")
+        return of_slopes(places, values, slopes, extrapolate, "CubicSpline", axis)
     second = 1 if not _fewer(places, 3) else 0
     first = _row(start, (h[0], h[second]), (m[0], m[second]), (wide[0], wide[second]))
     stop = stop if isinstance(stop, str) else (stop[0], -stop[1] if stop[0] == 2 else stop[1])
@@ -137,24 +146,24 @@ def cubic_through(places: np.ndarray, values: np.ndarray, bc_type: object = "not
         whole(zero, h[1:], last[1]), whole(first[0], 2.0 * (h[1:] + h[:-1]), last[0]),
         whole(first[1], h[:-1], zero), np.reshape(right, (places.shape[0], -1))), {})
     return of_slopes(places, values, np.reshape(slopes, values.shape), extrapolate,
-                     "CubicSpline")
+                     "CubicSpline", axis)
 
 
 def pchip(x: object, y: object, axis: int = 0, extrapolate: bool | None = None) -> Any:
     """Return the monotone interpolator: F. N. Fritsch and J. Butland, SIAM J. Sci. Comput. 5."""
-    places, values = _data(x, y, axis, "PchipInterpolator")
+    places, values, along = _data(x, y, axis, "PchipInterpolator")
     h = beside(np.diff(places), values)
     m = np.diff(values, axis=0) / h
     if _fewer(places, 3):
-        return of_slopes(places, values, np.concatenate([m, m]), extrapolate is not False,
-                         "PchipInterpolator")
+        return of_slopes(places, values, np.concatenate([m, m]), _beyond(extrapolate),
+                         "PchipInterpolator", along)
     flat = (np.sign(m[1:]) != np.sign(m[:-1])) | (m[1:] == 0.0) | (m[:-1] == 0.0)
     low, high = (np.where(flat, 1.0, part) for part in (m[:-1], m[1:]))
     before, behind = 2.0 * h[1:] + h[:-1], h[1:] + 2.0 * h[:-1]
     inner = np.where(flat, 0.0, (before + behind) / (before / low + behind / high))
     ends = [_end_slope(h[0], h[1], m[0], m[1]), _end_slope(h[-1], h[-2], m[-1], m[-2])]
     slopes = np.concatenate([ends[0][None], inner, ends[1][None]])
-    return of_slopes(places, values, slopes, extrapolate is not False, "PchipInterpolator")
+    return of_slopes(places, values, slopes, _beyond(extrapolate), "PchipInterpolator", along)
 
 
 def _end_slope(h: np.ndarray, next_h: np.ndarray, m: np.ndarray, next_m: np.ndarray) -> Any:
@@ -166,24 +175,26 @@ def _end_slope(h: np.ndarray, next_h: np.ndarray, m: np.ndarray, next_m: np.ndar
 def akima(x: object, y: object, axis: int = 0, *, method: str = "akima",
           extrapolate: bool | None = None) -> Any:
     """Return the interpolator of H. Akima, J. ACM 17, 1970."""
-    if method != "akima":
-        raise refuse("scipy.interpolate.Akima1DInterpolator with method= cannot be captured",
-                     "Leave it out")
-    places, values = _data(x, y, axis, "Akima1DInterpolator")
+    if method not in ("akima", "makima"):
+        raise NotImplementedError(f"`method`={method} is unsupported.")
+    places, values, along = _data(x, y, axis, "Akima1DInterpolator")
+    beyond = False if extrapolate is None else extrapolate
     m = np.diff(values, axis=0) / beside(np.diff(places), values)
     if _fewer(places, 3):
-        raise refuse("scipy.interpolate.Akima1DInterpolator of two points cannot be captured",
-                     "Use a line")
+        return of_slopes(places, values, np.concatenate([m, m]), beyond, "Akima1DInterpolator",
+                         along)
     left, right = 2.0 * m[:1] - m[1:2], 2.0 * m[-1:] - m[-2:-1]
     wide = np.concatenate([2.0 * left - m[:1], left, m, right, 2.0 * right - m[-1:]])
     change = np.abs(np.diff(wide, axis=0))
+    if method == "makima":
+        change = change + 0.5 * np.abs(wide[1:] + wide[:-1])
     ahead, back = change[2:], change[:-2]
     both = ahead + back
     bent = both > 1e-9 * np.max(both)
     safe = np.where(bent, both, 1.0)
     slopes = np.where(bent, (ahead * wide[1:-2] + back * wide[2:-1]) / safe,
                       0.5 * (wide[3:] + wide[:-3]))
-    return of_slopes(places, values, slopes, bool(extrapolate), "Akima1DInterpolator")
+    return of_slopes(places, values, slopes, beyond, "Akima1DInterpolator", along)
 
 
 captures_of_some("scipy.interpolate", {

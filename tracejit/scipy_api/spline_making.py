@@ -22,7 +22,7 @@ from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import tracer_of
 
-__all__ = ["make_interp_spline"]
+__all__ = ["make_interp_spline", "through"]
 
 
 def _knots(x: np.ndarray, k: int) -> Any:
@@ -34,7 +34,7 @@ def _knots(x: np.ndarray, k: int) -> Any:
     return np.concatenate([ends[0], inner, ends[1]])
 
 
-def _through(x: np.ndarray, y: np.ndarray, k: int) -> Spline:
+def through(x: np.ndarray, y: np.ndarray, k: int) -> Spline:
     """Return the spline of a degree through points: its coefficients solve a dense system."""
     t = _knots(x, k)
     i = iota(dims_of(x)[0])
@@ -73,7 +73,7 @@ def make_interp_spline(x: object, y: object, k: object = 3, t: None = None,
             require_finite(v)
     if degree == 1:
         return Spline(_knots(places, 1), values, 1)  # which shares the values, as SciPy's does
-    return _through(places, values, degree)
+    return through(places, values, degree)
 
 
 def splrep(x: object, y: object, w: None = None, xb: None = None, xe: None = None, k: object = 3,
@@ -84,7 +84,7 @@ def splrep(x: object, y: object, w: None = None, xb: None = None, xe: None = Non
     if not plain or (s is not None and not (isinstance(s, (int, float)) and s == 0)):
         raise refuse("scipy.interpolate.splrep with weights, knots or smoothing cannot be captured",
                      "Leave them out, or make the spline outside")
-    made = _through(*_data(x, y, k, 0, "splrep"))
+    made = through(*_data(x, y, k, 0, "splrep"))
     behind: Any = np.zeros(made.k + 1)
     return made.t, np.concatenate([made.c, behind]), made.k
 
@@ -138,7 +138,7 @@ def _univariate(name: str, smooth: bool) -> Callable[..., Any]:
                 not exact):
             raise refuse(f"scipy.interpolate.{name} of traced data with weights, bbox=, ext= or "
                          "smoothing cannot be captured", "Say s=0, or make the spline outside")
-        return Interpolating(_through(*_data(x, y, k, 0, name)), "InterpolatedUnivariateSpline")
+        return Interpolating(through(*_data(x, y, k, 0, name)), "InterpolatedUnivariateSpline")
 
     return capture
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import lru_cache, partial, wraps
-from types import BuiltinMethodType, FunctionType
+from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -78,6 +78,10 @@ def foreign_capture(fn: Any) -> Callable[..., Any] | None:
     return None
 
 
+_BOUND = (BuiltinMethodType, MethodType)
+"""The types of methods that have their object, or their class."""
+
+
 def _is_content(fn: object, home: str, name: str) -> bool:
     """Return whether a module has this function, or a class has it as a way to make instances."""
     if home in sys.modules:
@@ -85,7 +89,7 @@ def _is_content(fn: object, home: str, name: str) -> bool:
     module, _, cls = home.rpartition(".")
     owner = vars(sys.modules[module]).get(cls) if module in sys.modules else None
     found = getattr(owner, name, None) if isinstance(owner, type) else None
-    return found is fn or (isinstance(fn, BuiltinMethodType) and bool(found == fn))
+    return found is fn or (isinstance(fn, _BOUND) and bool(found == fn))
 
 
 def _is_scipys(fn: object) -> bool:
@@ -94,7 +98,7 @@ def _is_scipys(fn: object) -> bool:
         return any("O" not in kinds for kinds in fn.types)
     if isinstance(fn, FunctionType):
         return home_of(fn).partition(".")[0] == "scipy"
-    if isinstance(fn, BuiltinMethodType) and isinstance(fn.__self__, type):
+    if isinstance(fn, _BOUND) and isinstance(fn.__self__, type):
         fn = fn.__self__
     own = fn.__module__ if isinstance(fn, type) else type(fn).__module__
     return own.partition(".")[0] in ("scipy", "uarray")

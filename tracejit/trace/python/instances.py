@@ -191,14 +191,14 @@ def _scalar_of_numpy(cls: type, x: object) -> Any:
 def call_object(fn: Callable[..., object], args: tuple[object, ...],
                  kwargs: dict[str, object]) -> Any:
     call = current().captured.entry(fn, "__call__")
+    of_object = method_of_object(fn, "__call__")
+    if of_object is not None and any(map(holds_traced, (*args, *kwargs.values()))):
+        return naming(of_object)(*args, **kwargs)
     if isinstance(call, FunctionType) and not call.__code__.co_filename.startswith(PACKAGE):
         if call in FUNCTIONS:
             return ABOVE.call_function(call, (fn, *args), kwargs)
         if (name := distribution_of(fn)) is not None:
             return Frozen(fn, name, args, kwargs)
-        of_object = method_of_object(fn, "__call__")
-        if of_object is not None and any(map(holds_traced, (*args, *kwargs.values()))):
-            return naming(of_object)(*args, **kwargs)
         return call_python(call, (fn, *args), kwargs)
     if gives_another_value(fn):
         makes = getattr(fn, "__name__", "") == "default_rng"
