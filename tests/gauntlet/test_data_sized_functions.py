@@ -47,6 +47,8 @@ CASES: dict[str, Case] = {
     "unique of a matrix": (lambda x: np.unique(np.floor(x), return_inverse=True), A),
     "unique_counts": (np.unique_counts, INTS), "unique_inverse": (np.unique_inverse, INTS),
     "unique_all": (np.unique_all, INTS),
+    "unique_values": (lambda x: np.sort(np.unique_values(x)), INTS),
+    "unique_values, each NaN": (lambda x: np.sort(np.unique_values(x)), TIES),
     "union1d": (lambda x: np.union1d(x, x[::2] + 1), INTS),
     "union1d of kinds": (lambda x: np.union1d(x, np.arange(3)), TIES[:5]),
     "intersect1d": (lambda x: np.intersect1d(x, x[::2] + 1), INTS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,56 @@ def test_captured_programs_of_the_standard_are_numpys(f: Any) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-14)
     assert found.dtype == expected.dtype
     assert single.dtype == f(X.astype(np.float32)).dtype
+
+
+def _outcome(f: Any, *args: Any) -> Any:
+    try:
+        return f(*args)
+    except Exception as e:
+        return type(e), str(e)
+
+
+@pytest.mark.parametrize("given", [np.array(2), np.int8(2), np.array([2]), np.array(True), 2.0,
+                                   np.float32(2), True])
+def test_an_index_is_an_int_of_python_where_python_has_one(given: Any) -> None:
+    with tracejit.config(disable_jit=True):
+        found = _outcome(tracejit.jit(lambda x: operator.index(x)), given)
+    expected = _outcome(operator.index, given)
+    if given is not True:
+        assert type(found) is type(expected)
+    assert found == expected or (isinstance(given, np.ndarray) and given.dtype == bool
+                                 and found[0] is expected[0])  # in NumPy's words for its numbers
+
+
+@pytest.mark.parametrize("given", [X, np.array(2.0), 2.0, np.float32(2.0), [1.0]])
+@pytest.mark.parametrize("options", [{}, {"copy": True}, {"copy": False}, {"device": "cpu"},
+                                     {"device": "gpu"}])
+def test_what_is_exchanged_is_a_view_of_an_array(given: Any, options: Any) -> None:
+    def exchanged(x: Any) -> Any:
+        y = np.from_dlpack(x, **options)
+        y[...] = 2.0 * y
+        return x, y * 1.0
+
+    def of_a_copy(x: Any) -> Any:
+        return exchanged(x.copy() if isinstance(x, np.ndarray) else x)
+
+    with tracejit.config(disable_jit=True):
+        found = _outcome(tracejit.jit(exchanged), np.copy(given) if isinstance(
+            given, np.ndarray) else given)
+    expected = _outcome(of_a_copy, given)
+    assert type(found) is type(expected)
+    if isinstance(expected[0], type):
+        assert found == expected
+    else:
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_the_derivative_of_the_next_number_is_one_by_the_first() -> None:
+    with tracejit.config(disable_jit=True):
+        found = tracejit.grad(lambda x, y: np.sum(np.nextafter(x, y) * x), argnums=(0, 1))(X, -X)
+    np.testing.assert_allclose(found[0], 2.0 * X, rtol=1e-14)
+    np.testing.assert_array_equal(found[1], 0.0)
 
 
 def test_wrong_devices_and_versions_raise_numpys_errors() -> None:

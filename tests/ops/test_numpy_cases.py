@@ -361,6 +361,8 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
     np.result_type: [(lambda x: x.astype(np.result_type(x, np.float32, 1)), F32), (
         lambda x, k: x.astype(np.result_type(x, k, 2j)), V, 0.5)],
     np.can_cast: [(lambda x: x * (2.0 if np.can_cast(x.dtype, np.float32) else 3.0), V)],
+    np.from_dlpack: [(lambda x: np.from_dlpack(x * 2.0), A),
+                     (lambda x: np.from_dlpack(x, device="cpu", copy=True), V)],
     np.astype: [(lambda x: np.astype(x, np.float32), V), (
         lambda x: np.astype(np.sum(x), np.float32), V)],
     np.broadcast_shapes: [(lambda x, y: np.ones(np.broadcast_shapes(x.shape, y[:1].shape)) * x, A,
@@ -721,7 +723,8 @@ MATH_CASES: dict[Any, list[tuple[Any, ...]]] = {
         math.trunc, math.gamma, math.lgamma) if f in FUNCTIONS}
 MATH_CASES.update({
     f: [(lambda x, y, f=f: f(x, y), 0.7, 1.6)] for f in (
-        math.atan2, math.copysign, math.fmod, math.hypot, math.pow, math.remainder)})
+        math.atan2, math.copysign, math.fmod, math.hypot, math.nextafter, math.pow,
+        math.remainder)})
 MATH_CASES[math.modf] = [(lambda x: math.modf(x)[0], 1.6), (lambda x: math.modf(x)[1], -2.3)]
 MATH_CASES[math.hypot] += [(lambda x, y: math.hypot(x, y, x * y), 0.7, 1.6),
                            (lambda x: math.hypot(x), -0.7)]
@@ -1042,6 +1045,8 @@ BUILTIN_CASES: dict[Any, list[tuple[Any, ...]]] = {
                                                             0.5)],
     abs: [(lambda x: abs(x), A), (lambda x: abs(x), -0.5), (lambda x: abs(x), Z)],
     id: [(lambda x: x if id(None) == id(None) else 2.0 * x, V)],
+    operator.index: [(lambda x, n: x[:operator.index(n)], V, np.int8(2)),
+                     (lambda x, n: x * operator.index(n), V, np.array(3))],
     operator.is_: [(lambda x: x if operator.is_(x, x) else 2.0 * x, V)],
     operator.is_not: [(lambda x: x if operator.is_not(x, None) else 2.0 * x, V)],
     hasattr: [(lambda x: x if hasattr(x, "shape") else 2.0 * x, V)],

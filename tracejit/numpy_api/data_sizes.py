@@ -139,6 +139,12 @@ def unique(ar: object, return_index: object = False, return_inverse: object = Fa
     return tuple(found) if len(found) > 1 else found[0]
 
 
+@_by_data(np.unique_values)
+def unique_values(x: object) -> Any:
+    """Return the different elements, sorted: NumPy promises no order. No NaN equals another."""
+    return unique(x, equal_nan=False)
+
+
 @_by_data(np.unique_counts)
 def unique_counts(x: object) -> Any:
     """Return the different elements and how often each is there; no NaN equals another."""

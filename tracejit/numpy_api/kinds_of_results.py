@@ -9,8 +9,10 @@ import numpy as np
 from tracejit.ir.dims import maximum
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer, astype
+from tracejit.trace.containers.choices import is_array
 from tracejit.trace.ground.context import current, refuse
-from tracejit.trace.ground.dispatch import captures
+from tracejit.trace.ground.dispatch import METHODS, captures
+from tracejit.trace.python.kinds_of_values import type_of
 from tracejit.trace.values.equations import (
     apply,
     as_operand,
@@ -56,6 +58,15 @@ def astype_(x: object, dtype: np.dtype, /, *, copy: bool = True, device: None = 
     if (isinstance(x, TracedOperand) and is_weak(x)) or not hasattr(x, "dtype"):
         raise TypeError(f"Input should be a NumPy array. It is of type {type(x)}.")
     return astype(given, dtype, copy=copy)
+
+
+@captures(np.from_dlpack)
+def from_dlpack(x: object, /, *, device: object = None, copy: object = None) -> Any:
+    """Return a view of an array, or a copy."""
+    numpys: Any = np.from_dlpack
+    numpys(np.zeros(0) if is_array(x) else type_of(x)(), device=device)  # which may raise
+    given = as_tracer(x)
+    return METHODS["copy"](given) if copy else given[...]
 
 
 @captures(np.broadcast_shapes)

@@ -116,6 +116,7 @@ _MATH: dict[str, tuple[Any, Callable[..., None] | None]] = {
     "fmod": (np.fmod, _no_nan), "isnan": (np.isnan, None), "isinf": (np.isinf, None),
     "isfinite": (np.isfinite, None), "cbrt": (np.cbrt, None), "radians": (np.deg2rad, None),
     "degrees": (np.rad2deg, None), "pow": (np.power, _power_errors),
+    "nextafter": (np.nextafter, None),
 }
 """From a function's name to NumPy's function, and to the check of result and operands."""
 

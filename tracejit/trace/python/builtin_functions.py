@@ -8,7 +8,7 @@ import math
 import operator
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType
-from typing import Any
+from typing import Any, SupportsIndex, cast
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import METHODS
 from tracejit.trace.lists.iterables import (
     TracedIterable,
+    as_index,
     make_enumerate,
     make_ndenumerate,
     make_ndindex,
@@ -113,6 +114,13 @@ def _by_method(plain: Callable[..., object], name: str) -> Callable[..., Any]:
     return function
 
 
+def _index(a: object) -> Any:
+    """Return `operator.index(a)`, which arrays with axes do not have."""
+    if isinstance(a, Tracer) and a.dims:
+        operator.index(cast("SupportsIndex", np.zeros(2, a.dtype)))
+    return as_index(a)
+
+
 def _is(a: object, b: object) -> Any:
     return compare("Is", a, b)
 
@@ -187,6 +195,7 @@ BUILTINS.update({
     math.prod: lambda xs, *, start=1: reduce_items(operator.mul, xs, start),
     np.fromiter: array_of_items,
     math.fsum: fsum_of, operator.is_: _is, operator.is_not: _is_not,
+    operator.index: _index,
 })
 
 
