@@ -64,6 +64,34 @@ def gemm(typingctx: TypingContext, left: types.Type, right: types.Type, m: types
     return types.none(left, right, i64, i64, i64, a, i64, b, i64, c), generate
 
 
+@intrinsic(prefer_literal=True)
+def gemm_at(typingctx: TypingContext, left: types.Type, right: types.Type, m: types.Type,
+            n: types.Type, k: types.Type, a: types.Type, start_a: types.Type, lda: types.Type,
+            b: types.Type, start_b: types.Type, ldb: types.Type, c: types.Type,
+            start_c: types.Type, ldc: types.Type) -> Any:
+    """C[m, n] = op(A)[m, k] op(B)[k, n], each a part of an array that begins at an element."""
+
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
+        _, _, rows, columns, inner, *parts = args
+        (a_, lda_), (b_, ldb_), (c_, ldc_) = (
+            (_moved(builder, *parts[3 * j:3 * j + 2]), parts[3 * j + 2]) for j in range(3))
+        one, zero = _number(context, a, 1.0), _number(context, a, 0.0)
+        call_fortran(builder, _letter(a) + "gemm", "cciiisplplspl",
+                     [_char(right.literal_value), _char(left.literal_value), columns, rows, inner,
+                      one, b_, ldb_, a_, lda_, zero, c_, ldc_])
+        return context.get_dummy_value()
+
+    return types.none(left, right, i64, i64, i64, a, i64, i64, b, i64, i64, c, i64, i64), generate
+
+
+def _moved(builder: ir.IRBuilder, pointer: ir.Value, start: ir.Value) -> ir.Value:
+    """Return the pointer to an element of an array."""
+    if isinstance(pointer.type, ir.LiteralStructType):  # a pointer of verify mode
+        pointer = builder.extract_value(pointer, 0)
+    return builder.gep(pointer, [start])
+
+
 @intrinsic
 def potrf(typingctx: TypingContext, n: types.Type, a: types.Type) -> Any:
     """Overwrite the lower triangle of a matrix by its Cholesky factor; nonzero if there is none."""
@@ -153,4 +181,4 @@ def lapack(typingctx: TypingContext, routine: types.Type, kinds: types.Type,
 
 def names() -> dict[str, Any]:
     """Return the intrinsics by name."""
-    return {"gemm": gemm, "potrf": potrf, "getrf": getrf, "trsm": trsm, "lapack": lapack}
+    return {f.__name__: f for f in (gemm, gemm_at, potrf, getrf, trsm, lapack)}

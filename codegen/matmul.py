@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from tracejit.codegen.expression_edits import call, integer
+from tracejit.codegen.expression_edits import call, integer, plus, times
 from tracejit.codegen.frame import KernelFrame
-from tracejit.codegen.loop_expressions import Bin, Expression, Word
-from tracejit.codegen.loop_ir import Do, If, Node
+from tracejit.codegen.loop_expressions import ZERO, Bin, Expression, Var, Word
+from tracejit.codegen.loop_ir import Do, If, Loop, Node
 from tracejit.codegen.nests import Nests
-from tracejit.codegen.products import WORTHWHILE, as_product, product_sizes
+from tracejit.codegen.products import (
+    WORTHWHILE,
+    Product,
+    as_product,
+    operand_labels,
+    product_sizes,
+    sizes_of,
+)
 from tracejit.codegen.scalar_code import ScalarCode
 from tracejit.codegen.statements import statements_of
 from tracejit.ir.core import Eqn
+from tracejit.ir.dims import Dim, product
 
 __all__ = ["HostProducts", "Products"]
 
@@ -32,15 +40,14 @@ class HostProducts:
 
     def lower(self, eqn: Eqn) -> None:
         """Call BLAS where the product is large enough, else run the loops."""
-        product = as_product(eqn.params["spec"])
-        assert product is not None
-        sizes = product_sizes(eqn.params["spec"], *(x.aval.shape for x in eqn.inputs))
+        spec = eqn.params["spec"]
+        found = as_product(spec)
+        assert found is not None
+        labelled = sizes_of(spec, *(x.aval.shape for x in eqn.inputs))
+        sizes = product_sizes(found, labelled)
         m, n, k = map(self.code.dim, sizes)
-        a, b = (eqn.inputs[1], eqn.inputs[0]) if product.swapped else eqn.inputs
-        (left, (_, lda)), (right, (_, ldb)), (target, _) = map(self.code.array, (a, b, eqn.output))
-        gemm = call("gemm", Word(product.left), Word(product.right), m, n, k, left, lda, right,
-                    ldb, target)
-        done = Do(gemm, self.frame.origin(eqn))
+        done = self._batch(eqn, found, labelled, (m, n, k)) if found.batch else self._one(
+            eqn, found, (m, n, k))
         if all(isinstance(d, int) for d in sizes):
             self.frame.add(done)
             return
@@ -50,3 +57,43 @@ class HostProducts:
                 self.nests.write_alone(statement)
         work: Expression = Bin("*", Bin("*", m, n), k)
         self.frame.add(If(Bin(">=", work, integer(WORTHWHILE)), [done], loops))
+
+    def _one(self, eqn: Eqn, found: Product, sizes: tuple[Expression, ...]) -> Node:
+        """Return the call for a product of whole arrays."""
+        m, n, k = sizes
+        a, b = reversed(eqn.inputs) if found.swapped else eqn.inputs
+        (left, _), (right, _), (target, _) = map(self.code.array, (a, b, eqn.output))
+        return Do(call("gemm", Word(found.left), Word(found.right), m, n, k,
+                       left, k if found.left == "N" else m,
+                       right, n if found.right == "N" else k, target), self.frame.origin(eqn))
+
+    def _batch(self, eqn: Eqn, found: Product, labelled: dict[str, Dim],
+               sizes: tuple[Expression, ...]) -> Node:
+        """Return loops over the batch, in them the call for a product of parts of arrays."""
+        places = {c: self.frame.variable(c) for c in found.batch}
+        left, right = operand_labels(eqn.params["spec"])
+        output = eqn.params["spec"].partition("->")[2]
+        a, b = zip(eqn.inputs, (left, right), strict=True)
+        if found.swapped:
+            a, b = b, a
+        words: list[Expression] = []
+        for (x, labels), apart in ((a, found.rows if found.left == "N" else found.summed),
+                                   (b, found.summed if found.right == "N" else found.columns),
+                                   ((eqn.output, output), found.rows)):
+            step = {c: self.code.dim(product(tuple(labelled[d] for d in labels[k + 1:])))
+                    for k, c in enumerate(labels)}
+            words += [self.code.array(x)[0], _start(places, step), step[apart[-1]]]
+        node: Node = Do(call("gemm_at", Word(found.left), Word(found.right), *sizes, *words),
+                        self.frame.origin(eqn))
+        for c in reversed(found.batch):
+            node = Loop(places[c].name, ZERO, self.code.dim(labelled[c]), [node])
+        return node
+
+
+def _start(places: dict[str, Var], step: dict[str, Expression]) -> Expression:
+    """Return where the part of an array begins that belongs to some places along its axes."""
+    terms = [times(place, step[c]) for c, place in places.items() if c in step]
+    found: Expression = terms[0] if terms else ZERO
+    for term in terms[1:]:
+        found = plus(found, term)
+    return found

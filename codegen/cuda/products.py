@@ -15,7 +15,13 @@ from tracejit.codegen.frame import KernelFrame
 from tracejit.codegen.loop_expressions import BOOL, Array, Const
 from tracejit.codegen.loop_ir import Do, Node
 from tracejit.codegen.nests import Nests
-from tracejit.codegen.products import WORTHWHILE, Product, as_product, product_sizes
+from tracejit.codegen.products import (
+    WORTHWHILE,
+    Product,
+    plain_product,
+    product_sizes,
+    sizes_of,
+)
 from tracejit.codegen.scalar_code import ScalarCode
 from tracejit.codegen.statements import statements_of
 from tracejit.ir.control import region_kind
@@ -47,22 +53,23 @@ def as_batched_product(eqn: Eqn) -> BatchedProduct | None:
     right, output = rest.split("->")
     rows = len(left) - 2
     if rows > 0 and len(right) == 2 and left[:rows] == output[:rows]:
-        plain = as_product(f"{left[rows:]},{right}->{output[rows:]}")
+        spec = f"{left[rows:]},{right}->{output[rows:]}"
+        plain = plain_product(spec)
         if plain is not None and plain.left == "N" and not plain.swapped:
             shape = eqn.inputs[0].aval.shape  # one product, of the rows of all
-            m, n, k = product_sizes(f"{left[rows:]},{right}->{output[rows:]}", shape[rows:],
-                                    eqn.inputs[1].aval.shape)
+            m, n, k = product_sizes(plain, sizes_of(spec, shape[rows:],
+                                                    eqn.inputs[1].aval.shape))
             return BatchedProduct(plain, (1, product((*shape[:rows], m)), n, k))
     depth = 0
     while depth < min(map(len, (left, right, output))) - 2 and (
             left[depth] == right[depth] == output[depth]):
         depth += 1
     spec = f"{left[depth:]},{right[depth:]}->{output[depth:]}"
-    plain = as_product(spec)
+    plain = plain_product(spec)
     if plain is None:
         return None
     shapes = [a.aval.shape[depth:] for a in eqn.inputs]
-    sizes = product_sizes(spec, shapes[0], shapes[1])
+    sizes = product_sizes(plain, sizes_of(spec, shapes[0], shapes[1]))
     return BatchedProduct(plain, (product(eqn.output.aval.shape[:depth]), *sizes))
 
 

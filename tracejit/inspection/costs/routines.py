@@ -39,6 +39,10 @@ def _product(*names: str, divisor: int = 1, factor: int = 1) -> Amount:
 ROUTINES = {
     "gemm": Routine("left right m n k a lda b ldb c", _product("m", "n", "k", factor=2),
                     {"a": _product("m", "k"), "b": _product("k", "n")}, {"c": _product("m", "n")}),
+    "gemm_at": Routine("left right m n k a start_a lda b start_b ldb c start_c ldc",
+                       _product("m", "n", "k", factor=2),
+                       {"a": _product("m", "k"), "b": _product("k", "n")},
+                       {"c": _product("m", "n")}),
     "potrf": Routine("n a", _product("n", "n", "n", divisor=3), {"a": _product("n", "n")},
                      {"a": _product("n", "n")}),
     "getrf": Routine("n a pivots", _product("n", "n", "n", divisor=3, factor=2),
