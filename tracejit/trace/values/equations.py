@@ -232,6 +232,7 @@ def same_dim(a: Dim, b: Dim, message: str = _DIFFERENT) -> bool:
         return True
     if isinstance(a, int) and isinstance(b, int):
         return False
+    _need_whole(a, b)
     if trace.unify(a, b):
         return True
     known = trace.is_known(a) and trace.is_known(b)
@@ -246,6 +247,22 @@ def same_dim(a: Dim, b: Dim, message: str = _DIFFERENT) -> bool:
     equal = emit_value("equal", [left, right])
     emit("check", [equal, left, right], {"error": "ValueError", "message": message})
     return True
+
+
+def _need_whole(a: Dim, b: Dim) -> None:
+    """Begin the capture again where a part of an axis has to be as long as it was asked for.
+
+    `x[:, :10]` has min(n, 10) columns: where it meets a matrix with 10, n is 10 at the least.
+    """
+    trace = current()
+    for d, other in ((a, b), (b, a)):
+        if isinstance(d, Expr) and isinstance(other, int) and trace.is_known(d) and (
+                trace.number(d) == other):
+            for v, least in clamps(d):
+                low, _ = trace.builder.known.get(v, (None, None))
+                if v.is_size and isinstance(low, int) and low < least <= trace.actual[v]:
+                    raise NeedLeast(v, least, trace.builder.find_site(),
+                                    "a part of the axis has to be as long as it was asked for")
 
 
 def as_operand(d: Dim) -> Any:

@@ -1,0 +1,77 @@
+"""Contractions, as products by BLAS and as loops: values and derivatives are `np.einsum`'s."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+
+import numpy as np
+import pytest
+
+import tracejit
+from tracejit.codegen.products import as_product
+
+SIZES = {"a": 3, "b": 2, "i": 24, "j": 17, "k": 20, "l": 2}
+
+SPECS = ["ij,jk->ik", "ij,jk->ki", "ji,kj->ik", "aij,jk->aik", "aij,ajk->aik", "aij,bjk->abik",
+         "abij,abjk->abik", "abij,abkj->abik", "iaj,akj->iak", "iaj,ajk->iak", "iaj,iak->ajk",
+         "iaj,ajk->aki", "ija,jka->ika", "aij,jk->iak", "abij,jk->abik", "aibj,jk->aibk",
+         "alij,aljk->aik", "liaj,lajk->iak", "ilj,ljk->ik", "lij,jlk->ik", "aij,aj->ai",
+         "iaj,kaj->aik", "iaj,jak->ika", "baij,abjk->baik", "baij,abjk->abik", "ij,akj->aik",
+         "ij,kaj->kai"]
+
+
+def _arrays(spec: str, sizes: dict[str, int]) -> list[np.ndarray]:
+    rng = np.random.default_rng(3)
+    return [rng.standard_normal([sizes[c] for c in labels])
+            for labels in spec.partition("->")[0].split(",")]
+
+
+def test_the_table_has_all_forms_of_products():
+    found = [as_product(spec) for spec in SPECS]
+    assert {(p.left, p.right, p.swapped, bool(p.batch), p.is_plain) for p in found if p} >= {
+        ("N", "N", False, True, False), ("N", "T", False, True, False),
+        ("T", "N", False, True, False), ("N", "N", False, False, True),
+        ("N", "N", False, False, False)}
+    assert None in found and any(p and p.swapped and p.batch for p in found)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_values_and_derivatives_are_einsums(spec, caplog):
+    def f(x, y, w):
+        return np.sum(np.einsum(spec, x, y) * w)
+
+    g = tracejit.value_and_grad(f, argnums=(0, 1))
+    left, right = spec.partition("->")[0].split(",")
+    output = spec.partition("->")[2]
+    caplog.set_level(logging.DEBUG, "tracejit")
+    for sizes in (SIZES, {c: 2 for c in SIZES}, {**SIZES, "a": 0}, {**SIZES, "j": 1}):
+        x, y = _arrays(spec, sizes)
+        w = np.random.default_rng(4).standard_normal([sizes[c] for c in output])
+        value, (by_x, by_y) = g(x, y, w)
+        np.testing.assert_allclose(value, f(x, y, w), rtol=1e-12, atol=1e-10)
+        np.testing.assert_allclose(by_x, np.einsum(f"{output},{right}->{left}", w, y) if not (
+            {*left} - {*output, *right}) else by_x, rtol=1e-11, atol=1e-11)
+        np.testing.assert_allclose(by_y, np.einsum(f"{output},{left}->{right}", w, x),
+                                   rtol=1e-11, atol=1e-11)
+    compiled = [r for r in caplog.records if r.getMessage().startswith("compiled ")]
+    assert len(compiled) == 1
+
+
+def test_groups_lie_side_by_side_wherever_they_are():
+    labels = "abcd"
+    for left, right, output in itertools.product(
+            ["".join(p) for p in itertools.permutations("abc")],
+            ["".join(p) for p in itertools.permutations("bcd")],
+            ["".join(p) for p in itertools.permutations("abd")]):
+        found = as_product(f"{left},{right}->{output}")
+        if found is None:
+            continue
+        a, b = (right, left) if found.swapped else (left, right)
+        for group, arrays in ((found.rows, (a, output)), (found.columns, (b, output)),
+                              (found.summed, (a, b))):
+            assert group and all(group in x for x in arrays)
+        assert a[-1] in (found.summed if found.left == "N" else found.rows)
+        assert b[-1] in (found.columns if found.right == "N" else found.summed)
+        assert output[-1] in found.columns
+        assert {*found.rows, *found.columns, *found.summed, *found.batch} == {*labels}
