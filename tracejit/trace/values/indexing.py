@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.core import Span, Value
-from tracejit.ir.dims import Dim, ceil_div, is_nonneg, maximum, minimum
+from tracejit.ir.dims import Dim, ceil_div, dim_values, is_nonneg, maximum, minimum
 from tracejit.trace.ground.context import Cell, current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.ground.restarts import Relist
@@ -438,6 +438,20 @@ def slice_span(s: slice, size: Dim) -> Span:
     return Span(start, ceil_div(maximum(start - stop, 0, ranges), -step), step)
 
 
+def _first_of(d: Dim, size: Dim) -> Dim:
+    """Return the lesser of a slice's end and the size of its axis.
+
+    Where sizes of other axes decide (`x[:len(y)]`), they do so by a guard: an array whose size is
+    a `min` would need copies and longer code, and such a slice is in range in nearly every call.
+    """
+    trace = current()
+    found, sizes = minimum(d, size, trace.builder.known), {*dim_values(d - size)}
+    if found in (d, size) or len(sizes) < 2 or not all(v.is_size for v in sizes):
+        return found
+    is_within = trace.decide(d - size, "<=", "whether a slice ends within its axis")
+    return found if is_within is None else d if is_within else size
+
+
 def slice_end(bound: Any, size: Dim, low: Dim | None = None, high: Dim | None = None) -> Dim:
     """Return an end of a slice counted from the front, limited on the one side where it matters.
 
@@ -450,7 +464,7 @@ def slice_end(bound: Any, size: Dim, low: Dim | None = None, high: Dim | None = 
     sign = False if is_nonneg(d, ranges) else True if is_nonneg(-d - 1, ranges) else (
         current().decide(d, "<", why))
     if sign is False:
-        return d if high is None else minimum(d, high, ranges)
+        return d if high is None else _first_of(d, high)
     if sign:
         return d + size if low is None else maximum(d + size, low, ranges)
     index = as_operand(d)
