@@ -19,6 +19,7 @@ SAMPLE = 2
 """How many cases of one parametrised test of the gauntlet `make test` runs."""
 
 DRAWN = {
+    "test_series.py::test_functions_are_numpys": 25,
     **{f"test_{name}.py::test_values_are_scipys_and_derivatives_differences": 12
        for name in ("pieces", "surfaces")},
     **{f"test_{name}.py::test_second_derivatives_are_differences_of_the_first": 1

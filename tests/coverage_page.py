@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import cmath
-import importlib
 import math
 import pkgutil
 import textwrap
@@ -47,7 +46,9 @@ The method `reduce` of {reduced}; `accumulate` of {accumulated}; `at` of `add` a
 {numpy}.
 
 `r_[...]` and `c_[...]`. Of `numpy.linalg`: {linalg}. Of `numpy.fft`: {fft}. Of
-`numpy.lib.stride_tricks`: {strides}.
+`numpy.lib.stride_tricks`: {strides}. Of `numpy.emath`: {emath}. Of `numpy.polynomial`, with the
+classes {series}: {coefficients}, those of the same names in the other bases, and `cheb2poly`,
+`poly2cheb` and their like.
 
 Of arrays that no argument comes into (globals, constants, what is computed from these and from
 sizes), whose elements are looked at during the capture, under a guard: {data_sized}; `insert` at
@@ -162,7 +163,10 @@ def _is_marked(ufunc: Any) -> bool:
     return op is not None and op.marked
 
 
-STATUS = ("numpy", "numpy.linalg", "numpy.fft", "scipy.special", "scipy.linalg", "scipy.fft",
+STATUS = ("numpy", "numpy.linalg", "numpy.fft", "numpy.polynomial",
+          *(f"numpy.polynomial.{name}" for name in (
+              "polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")),
+          "numpy.emath", "scipy.special", "scipy.linalg", "scipy.fft",
           "scipy.stats", "scipy.signal", "scipy.interpolate", "scipy.spatial.distance",
           "scipy.integrate", "scipy.ndimage", "scipy.optimize", "scipy.sparse",
           "scipy.sparse.linalg")
@@ -171,7 +175,7 @@ STATUS = ("numpy", "numpy.linalg", "numpy.fft", "scipy.special", "scipy.linalg",
 
 def public_functions(module: str) -> dict[str, Any]:
     """Return the public functions and classes of a module; of `scipy.stats` its distributions."""
-    home = importlib.import_module(module)
+    home = pkgutil.resolve_name(module)
     found = {name: getattr(home, name) for name in home.__all__ if hasattr(home, name)}
     if module == "scipy.stats":
         return {name: x for name, x in found.items() if not isinstance(x, type)
@@ -184,7 +188,7 @@ def is_captured(module: str, name: str, x: Any) -> bool:
     """Return whether calls of a function on traced arguments are captured."""
     if module == "scipy.stats":
         return name in dispatch.DISTRIBUTIONS
-    known = getattr(x, "__hash__", None) is not None and (
+    known = getattr(type(x), "__hash__", None) is not None and (
         x in dispatch.FUNCTIONS or x in dispatch.UFUNCS or x in COMPOSITES or x in BUILTINS)
     return known or dispatch.foreign_capture(x) is not None
 
@@ -212,7 +216,10 @@ def coverage_page() -> str:
         accumulated=_listed(u.__name__ for u in ACCUMULATIONS),
         numpy=_listed(_numpy_names(np)), linalg=_listed(_numpy_names(np.linalg)),
         strides="`sliding_window_view`",
-        fft=_listed(_numpy_names(np.fft)),
+        fft=_listed(_numpy_names(np.fft)), emath=_listed(_numpy_names(np.emath)),
+        series=_listed(name for name in np.polynomial.__all__ if isinstance(
+            getattr(np.polynomial, name), type)),
+        coefficients=_listed(_numpy_names(np.polynomial.polynomial)),
         data_sized=_listed(f.__name__ for f in dispatch.DATA_SIZED),
         methods=_listed(methods), attributes=_listed(attributes),
         operators=_listed(_operators(TracedOperand)), inplace=_listed(_operators(Tracer, "i", "=")),

@@ -184,6 +184,8 @@ def called(label: str) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return lambda data, at: f(data)(at), args
     if name == "UnivariateSpline":
         return lambda x, y, at: f(x, y, s=0)(at), args
+    if name == "lagrange":
+        return lambda x, y, at: f(x, y)(at), (STEPS[:4], V[:4], W)
     if name == "RectBivariateSpline":
         return lambda x, y, z, at: f(x, y, z).ev(at, at), args
     if name in SPLINES:
@@ -266,7 +268,7 @@ EDGES: dict[str, tuple[str, ...]] = {
     **{name: ("zero", "huge") for name in ("KroghInterpolator", "krogh_interpolate")},
     **{name: ("zero", "huge", "tiny") for name in ("BarycentricInterpolator",
                                                    "barycentric_interpolate")},
-    "RectBivariateSpline": ("tiny",),
+    "RectBivariateSpline": ("tiny",), "lagrange": ("huge",),
     "splrep": ("zero", "nan", "inf", "tiny", "one"),
     **{name: ("tiny", "one") for name in ("InterpolatedUnivariateSpline", "UnivariateSpline")},
     # singular systems are errors here, as is at first a float64 for factors in float32; iterations

@@ -24,6 +24,7 @@ from linalg_cases import LINALG_CASES
 from oracles import TOLERANCES, random_like
 from scipy import special
 from scipy_cases import EDGES, SPECIAL_CASES
+from series_cases import SERIES_CASES
 
 import tracejit
 import tracejit.api
@@ -1181,8 +1182,8 @@ def test_a_result_of_another_type_is_caught() -> None:
 
 
 @pytest.mark.parametrize(("table", "cases"), [
-    (FUNCTIONS, FUNCTION_CASES), (METHODS, METHOD_CASES), (PROPERTIES, PROPERTY_CASES),
-    (FOREIGN, FOREIGN_CASES), (BUILTINS, BUILTIN_CASES)],
+    (FUNCTIONS, FUNCTION_CASES | SERIES_CASES), (METHODS, METHOD_CASES),
+    (PROPERTIES, PROPERTY_CASES), (FOREIGN, FOREIGN_CASES), (BUILTINS, BUILTIN_CASES)],
     ids=["functions", "methods", "properties", "scipy", "builtins"])
 def test_everything_captured_has_a_case(table: Any, cases: Any) -> None:
     """Whoever adds a function to the tables adds a case for it."""

@@ -257,7 +257,7 @@ OF_INTEGRALS = ["scipy.integrate.quad"]
 OF_SPLINES = [f"scipy.interpolate.{name}" for name in (
     "make_interp_spline", "splrep", "InterpolatedUnivariateSpline", "UnivariateSpline",
     "CubicHermiteSpline", "BarycentricInterpolator", "KroghInterpolator", "krogh_interpolate",
-    "barycentric_interpolate", "pchip_interpolate")]
+    "barycentric_interpolate", "pchip_interpolate", "lagrange")]
 """Functions with cases in `test_splines.py`."""
 
 

@@ -47,6 +47,8 @@ CASES: dict[str, tuple[Any, ...]] = {
     "Krogh's at once": (lambda y, q: si.krogh_interpolate(X, y, q), Y, AT[:4]),
     "barycentric at once": (lambda y, q: si.barycentric_interpolate(X, y, q), Y, AT[:4]),
     "monotone at once": (lambda x, y, q: si.pchip_interpolate(x, y, q, der=1), X, Y, AT[:4]),
+    "Lagrange's": (lambda x, y, q: si.lagrange(x, y)(q), X[:4], Y[:4], AT[:3]),
+    "Lagrange's coefficients": (lambda x, y: si.lagrange(x, y).coef, X[:4], Y[:4]),
     **{f"interp1d {kind}": (lambda x, y, q, kind=kind: si.interp1d(x[MIXED], y[MIXED], kind=kind)(
         q), X, Y, AT[:4]) for kind in KINDS},
     **{f"interp1d {kind} filled": (lambda x, y, q, kind=kind: si.interp1d(

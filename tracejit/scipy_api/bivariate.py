@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.made import Made
 from tracejit.scipy_api.bsplines import Spline, spline_values
 from tracejit.scipy_api.interpolators import doubles
-from tracejit.scipy_api.made import Made
 from tracejit.scipy_api.spline_making import through
 from tracejit.scipy_api.taking import captures_of_some
 from tracejit.trace.ground.context import refuse

@@ -12,7 +12,7 @@ import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.emptiness import require_items
-from tracejit.scipy_api.made import Made
+from tracejit.numpy_api.made import Made
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import OBJECTS, scipy_captures
 from tracejit.trace.python.attributes import read_attribute

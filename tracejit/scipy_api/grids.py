@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
+from tracejit.numpy_api.made import Made
 from tracejit.scipy_api.bsplines import beside, own_attribute, spline_values
-from tracejit.scipy_api.made import Made
 from tracejit.scipy_api.piecewise import real_points
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import OBJECTS, scipy_captures

@@ -9,8 +9,8 @@ import numpy as np
 
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
+from tracejit.numpy_api.made import Made
 from tracejit.scipy_api.interpolators import cubic_through, doubles
-from tracejit.scipy_api.made import Made
 from tracejit.scipy_api.piecewise import real_points
 from tracejit.scipy_api.spline_making import make_interp_spline
 from tracejit.scipy_api.taking import captures_of_some, of_finite

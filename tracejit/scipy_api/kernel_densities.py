@@ -11,8 +11,8 @@ import numpy as np
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.finite import require_finite
 from tracejit.numpy_api.linalg import solve_triangular
+from tracejit.numpy_api.made import Made
 from tracejit.scipy_api.formulas import ndtr
-from tracejit.scipy_api.made import Made
 from tracejit.scipy_api.taking import captures_of_some
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import OBJECTS

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.made import Made
 from tracejit.ops.calls import stop_gradient
-from tracejit.scipy_api.made import Made
 from tracejit.scipy_api.plain_odes import Pair, first_step, integrated, sampled, slope_of
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures

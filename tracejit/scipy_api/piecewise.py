@@ -11,8 +11,8 @@ import numpy as np
 
 from tracejit.numpy_api.creation import ascontiguousarray
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
+from tracejit.numpy_api.made import Made
 from tracejit.scipy_api.bsplines import parts_of_spline, spline_values
-from tracejit.scipy_api.made import Made
 from tracejit.scipy_api.taking import captures_of_some
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import OBJECTS, scipy_captures

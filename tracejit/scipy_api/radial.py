@@ -14,7 +14,7 @@ import numpy as np
 
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
-from tracejit.scipy_api.made import Made
+from tracejit.numpy_api.made import Made
 from tracejit.scipy_api.piecewise import real_points
 from tracejit.scipy_api.taking import captures_of_some, of_finite
 from tracejit.trace.ground.context import refuse

@@ -9,7 +9,7 @@ import numpy as np
 
 from tracejit.errors import NotCaptured
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.scipy_api.made import Made
+from tracejit.numpy_api.made import Made
 from tracejit.scipy_api.turns import (
     angles_of,
     canonical,

@@ -12,9 +12,9 @@ import numpy as np
 
 from tracejit.errors import NotCaptured
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
+from tracejit.numpy_api.made import Made
 from tracejit.ops.calls import stop_gradient
 from tracejit.scipy_api.interpolation1d import interp1d
-from tracejit.scipy_api.made import Made
 from tracejit.scipy_api.piecewise import beside, real_points
 from tracejit.scipy_api.taking import captures_of_some
 from tracejit.trace.ground.context import current, refuse

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.scipy_api.made import Made
+from tracejit.numpy_api.made import Made
 from tracejit.scipy_api.sparse_places import ELEMENTS, Elements, Shape, flat, require_inside
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import OBJECTS

@@ -9,8 +9,8 @@ import numpy as np
 
 from tracejit.errors import NotCaptured
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.made import Made
 from tracejit.ops.calls import stop_gradient
-from tracejit.scipy_api.made import Made
 from tracejit.scipy_api.plain_iterations import (
     biconjugate_gradients_end,
     conjugate_gradients_end,

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.creation import iota
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.finite import require_finite
+from tracejit.numpy_api.made import Made
+from tracejit.numpy_api.plain_polynomials import Poly1d
 from tracejit.scipy_api.bsplines import Spline, beside, spline_values
 from tracejit.scipy_api.interpolators import doubles, of_slopes, pchip, require_all_finite
-from tracejit.scipy_api.made import Made
 from tracejit.scipy_api.piecewise import real_points
 from tracejit.scipy_api.taking import captures_of_some, of_finite
 from tracejit.trace.ground.context import current, refuse
@@ -213,6 +214,29 @@ def newtons(xi: object, yi: object, axis: int = 0, name: str = "KroghInterpolato
     return Newtons(places, values, count, name)
 
 
+def lagrange(x: object, w: object) -> Poly1d:
+    """Return the polynomial through points, as a `np.poly1d`.
+
+    The product of all x - x_j is divided by each factor: the quotients, over their values at x_j,
+    count the values there.
+    """
+    places, values = as_inexact(x), as_inexact(w)
+    count = need_int(as_tracer(places).dims[0], "how many points a polynomial goes through")
+    fewer = as_tracer(values).dims[0] - count
+    if current().decide(fewer, "<", "how many values there are") is True:
+        raise IndexError("there are fewer values than points")
+    apart: Any = places[:, None] - places[None, :]
+    same = np.eye(count, dtype=bool)
+    factors = values[:count] / np.prod(np.where(same, 1.0, apart), axis=1)
+    whole: Any = np.poly(places)
+    quotient: Any = 1.0 + 0.0 * places
+    rows = [quotient]
+    for k in range(1, count):
+        quotient = whole[k] + places * quotient
+        rows.append(quotient)
+    return Poly1d(as_tracer(np.stack([np.sum(row * factors) for row in rows])))
+
+
 def _at_once(make: Callable[..., object], slopes: bool) -> Callable[..., Any]:
     def capture(xi: object, yi: object, x: object, der: object = 0, axis: int = 0) -> Any:
         found: Any = make(xi, yi, axis)
@@ -229,6 +253,7 @@ def _at_once(make: Callable[..., object], slopes: bool) -> Callable[..., Any]:
 captures_of_some("scipy.interpolate", {
     "make_interp_spline": make_interp_spline, "CubicHermiteSpline": hermite,
     "pchip_interpolate": _at_once(pchip, True)}, "biuf")
+captures_of_some("scipy.interpolate", {"lagrange": lagrange}, "iuf", 8)
 captures_of_some("scipy.interpolate", {  # SciPy's differences of small ints wrap around
     "splrep": splrep, "InterpolatedUnivariateSpline": _interpolated,
     "UnivariateSpline": _univariate("UnivariateSpline", True),

@@ -187,7 +187,7 @@ def foreign_method(fn: Any) -> Callable[..., Any] | None:
 
 def method_of_object(x: object, method: str) -> partial[Any] | None:
     """Return the capture of a method of one of SciPy's objects, bound to it; None for any other."""
-    if not type(x).__module__.startswith("scipy."):
+    if not type(x).__module__.startswith(("scipy.", "numpy.polynomial.")):
         return None
     for cls in type(x).__mro__:
         for public, methods in OBJECTS.items():

@@ -125,6 +125,8 @@ def _items_for(x: StandIn, is_lazy: bool, several: bool) -> Any:
 def is_known_by_identity(fn: Any) -> bool:
     """Return whether something can be looked up in tables of functions: no code of users' runs."""
     kind = type(fn)
+    if kind is MethodType:  # of a class, say: methods are equal where objects are the same
+        return isinstance(fn.__self__, type) and type(fn.__func__) is FunctionType
     return kind is BuiltinFunctionType or (kind.__eq__, kind.__hash__) == _BY_IDENTITY
 
 
