@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,12 +35,15 @@ SHAPES: dict[str, tuple[float, ...]] = {
     "norminvgauss": (1.5, 0.4), "triang": (0.3,), "bradford": (1.4,), "truncnorm": (-1.1, 2.3),
     "powernorm": (1.7,), "powerlognorm": (1.7, 0.8), "exponpow": (1.4,), "halfgennorm": (1.6,),
     "mielke": (1.6, 2.1), "alpha": (1.4,), "genhalflogistic": (0.3,),
-    "betabinom": (9.0, 1.4, 2.2), "betanbinom": (3.0, 1.4, 2.2), "randint": (0.0, 9.0),
+    "betabinom": (9.0, 1.4, 2.2), "betanbinom": (3.0, 2.4, 2.2), "randint": (0.0, 9.0),
     "argus": (1.3,), "rdist": (2.6,), "trapezoid": (0.25, 0.8), "truncpareto": (1.7, 4.3),
     "truncweibull_min": (1.6, 0.1, 2.9), "vonmises_line": (1.3,), "wrapcauchy": (0.4,),
     "crystalball": (1.1, 3.4), "dpareto_lognorm": (0.3, 0.8, 2.4, 1.7), "jf_skew_t": (2.4, 3.1),
     "kappa4": (0.1, -0.2), "pearson3": (0.7,), "genexpon": (0.9, 1.6, 0.7),
     "recipinvgauss": (1.2,), "rel_breitwigner": (1.4,),
+    "hypergeom": (20.0, 12.0, 9.0), "nhypergeom": (20.0, 9.0, 5.0), "zipf": (3.6,),
+    "nchypergeom_fisher": (20.0, 12.0, 9.0, 1.7), "zipfian": (1.3, 15.0), "yulesimon": (2.6,),
+    "boltzmann": (0.4, 12.0),
     "planck": (0.6,), "dlaplace": (0.7,), "logser": (0.6,), "skellam": (1.3, 2.1)}
 INSIDE: dict[str, np.ndarray] = {
     **dict.fromkeys(("norm", "logistic", "laplace", "cauchy", "gumbel_r", "gumbel_l", "t",
@@ -54,14 +57,29 @@ INSIDE: dict[str, np.ndarray] = {
     "pareto": np.abs(X) + 1.1, "weibull_max": -np.abs(X), "levy_l": -np.abs(X),
     "truncpareto": np.abs(X) + 1.1, "rdist": 0.4 * X, "semicircular": 0.4 * X, "anglit": 0.3 * X}
 OF_VECTORS = ("multivariate_normal", "dirichlet", "wishart")
-OF_COUNTS = ("poisson", "binom", "bernoulli", "nbinom", "geom", "betabinom", "betanbinom",
-             "randint", "planck", "dlaplace", "logser", "skellam")
-WHOLE = {"binom": 1, "nbinom": 1, "betabinom": 1, "betanbinom": 1, "randint": 2}
-"""How many of the shapes are whole numbers."""
+OF_COUNTS = ("hypergeom", "nhypergeom", "nchypergeom_fisher", "zipf", "zipfian", "yulesimon",
+             "boltzmann", "poisson", "binom", "bernoulli", "nbinom", "geom", "betabinom",
+             "betanbinom", "randint", "planck", "dlaplace", "logser", "skellam")
+WHOLE = {"binom": (0,), "nbinom": (0,), "betabinom": (0,), "betanbinom": (0,), "randint": (0, 1),
+         "hypergeom": (0, 1, 2), "nhypergeom": (0, 1, 2), "nchypergeom_fisher": (0, 1, 2),
+         "zipfian": (1,), "boltzmann": (1,)}
+"""Which of the shapes are whole numbers."""
 OF_METHODS = ("mean", "var", "std", "entropy", "median", "interval", "stats")
 """The methods that are of no numbers: `test_moments.py` has them."""
 CASES = [(name, what) for name, methods in DISTRIBUTIONS.items() for what in sorted(methods)
          if name not in OF_VECTORS and what not in OF_METHODS]
+
+
+def broken_of(name: str) -> tuple[float, ...]:
+    """Return the shapes that need not be whole numbers."""
+    return tuple(s for k, s in enumerate(SHAPES.get(name, ())) if k not in WHOLE.get(name, ()))
+
+
+def with_whole(name: str, broken: Sequence[Any]) -> list[Any]:
+    """Return all shapes, of those that need not be whole numbers."""
+    rest = iter(broken)
+    return [s if k in WHOLE.get(name, ()) else next(rest) for k, s in enumerate(
+        SHAPES.get(name, ()))]
 
 
 def _method(name: str, what: str) -> Callable[..., Any]:
@@ -72,7 +90,8 @@ def _points(name: str, what: str) -> np.ndarray:
     if name in OF_COUNTS and what not in ("ppf", "isf"):
         if name == "bernoulli" and what == "logsf":
             return np.zeros(5, int)
-        first = int(name in ("geom", "logser"))
+        first = int(name in ("geom", "logser", "zipf", "zipfian", "yulesimon", "hypergeom",
+                             "nchypergeom_fisher"))
         return np.array([0, 1, 1, 0, 1]) if name == "bernoulli" else COUNTS + first
     return UNIT if what in ("ppf", "isf") else INSIDE.get(name, np.abs(X))
 
@@ -92,16 +111,16 @@ def test_inside_values_and_derivatives_are_scipys(name: str, what: str) -> None:
         if discrete:
             at = points + (len(args) > len(shapes))
             given = args[:len(shapes)]
-            whole = WHOLE.get(name, 0)
-            if whole == len(given):
+            whole = WHOLE.get(name, ())
+            if len(whole) == len(given):
                 with tracejit.config(disable_jit=True):
                     found = tracejit.jit(_method(name, what))(at, *args)
                 np.testing.assert_allclose(found, _method(name, what)(at, *args), rtol=1e-12)
                 continue
             with tracejit.config(disable_jit=True):
-                check_case(lambda *ps, at=at, args=args, given=given, whole=whole: getattr(
-                    getattr(stats, name), what)(at, *given[:whole], *ps, *args[len(given):]),
-                           given[whole:])
+                check_case(lambda *ps, at=at, args=args, given=given: getattr(
+                    getattr(stats, name), what)(at, *with_whole(name, ps), *args[len(given):]),
+                           broken_of(name))
             continue
         x = points if args == shapes or what in ("ppf", "isf") else points * 1.7 - 0.5
         with tracejit.config(disable_jit=True):

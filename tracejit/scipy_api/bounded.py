@@ -19,7 +19,7 @@ from tracejit.scipy_api.formulas import (
     zero,
 )
 from tracejit.scipy_api.probability import beta_tails, betaincinv, gamma_tails, gammaincinv
-from tracejit.scipy_api.tails import by_search, of_tails
+from tracejit.scipy_api.quantiles import by_search, of_tails
 from tracejit.trace.values.equations import apply, cast
 
 __all__ = ["BOUNDED", "below_three_halves", "of_vonmises", "pareto_mass", "weibull_powers"]

@@ -77,7 +77,7 @@ def _density(d: Distribution, x: object, args: Parameters) -> Any:
     if d.discrete:
         inside = inside & (y == np.floor(y))
     valid = valid_of(d, args)
-    safe = [np.where(valid, s, 1.0) for s in shapes]
+    safe = [np.where(valid, s, d.harmless) for s in shapes]
     formula = d.formulas["logpmf" if d.discrete else "logpdf"]
     within = formula(np.where(inside & np.logical_not(np.isinf(y)), y, d.inner), *safe)
     if not d.discrete:
@@ -97,7 +97,7 @@ def _distribution(d: Distribution, what: str, x: object, args: Parameters) -> An
     low, high = d.low(*shapes), d.high(*shapes)
     inside = ((y >= low) if d.discrete else (y > low)) & (y < high)
     valid = valid_of(d, args)
-    safe = [np.where(valid, s, 1.0) for s in shapes]
+    safe = [np.where(valid, s, d.harmless) for s in shapes]
     within = d.formulas[what](np.where(inside, y, d.inner), *safe)
     before, behind = _AT_ENDS[what]
     outside = np.where(y < high, before, np.where(y >= high, behind, min(before, behind)))
@@ -120,7 +120,7 @@ def _quantile(d: Distribution, what: str, q: object, args: Parameters) -> Any:
     p = double(q)
     inside = (p > 0.0) & (p < 1.0)
     valid = np.logical_and(valid_of(d, args), loc == loc)
-    safe = [np.where(valid, s, 1.0) for s in shapes]
+    safe = [np.where(valid, s, d.harmless) for s in shapes]
     within = d.formulas[what](np.where(inside, p, 0.5), *safe) * scale + loc
     low = d.low(*shapes) - (1.0 if d.discrete else 0.0)
     ends = [_moved(end, loc, scale) for end in (low, d.high(*shapes))]

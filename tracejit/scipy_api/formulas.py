@@ -28,6 +28,7 @@ class Distribution:
     low, high -- the ends of the numbers of positive density, of the shapes
     inner    -- a number between them, for all valid shapes
     discrete -- whether its numbers are whole
+    harmless -- what stands for shapes that are wrong
     nothing_at_ends -- whether the density is 0 at both ends, where its formula has no value
     """
 
@@ -39,6 +40,7 @@ class Distribution:
     inner: float = 0.5
     discrete: bool = False
     nothing_at_ends: bool = False
+    harmless: float = 1.0
 
 
 HALF_LOG_2_PI = 0.5 * math.log(2.0 * math.pi)

@@ -15,6 +15,7 @@ from tracejit.scipy_api.bounded import below_three_halves, pareto_mass, weibull_
 from tracejit.scipy_api.formulas import Formula, zero
 from tracejit.scipy_api.power_tails import breit_parts, crystalball_parts
 from tracejit.scipy_api.probability import gamma_tails
+from tracejit.scipy_api.urns import fisher_power, power_sum, zeta_of
 from tracejit.trace.values.equations import apply
 
 __all__ = ["FURTHER", "ROOT_2_PI", "Moments", "above", "fixed"]
@@ -156,6 +157,43 @@ def _lean(a: np.ndarray, b: np.ndarray) -> Any:
     return np.sqrt((a - b) * (a + b))
 
 
+def _logser_power(n: int, p: np.ndarray) -> Any:
+    return -p / ((1.0 - p) ** n * np.log1p(-p))
+
+
+def _zipf_power(n: int, a: np.ndarray) -> Any:
+    return above(n + 1.0, a, lambda a: zeta_of(a - n)) / zeta_of(a)
+
+
+def _zipfian_power(n: int, a: np.ndarray, last: np.ndarray) -> Any:
+    first = 1.0 + 0.0 * a
+    return power_sum(first, last, a - n) / power_sum(first, last, a)
+
+
+def _boltzmann_mean(rate: np.ndarray, n: np.ndarray) -> Any:
+    return 1.0 / np.expm1(rate) - n / np.expm1(rate * n)
+
+
+def _boltzmann_variance(rate: np.ndarray, n: np.ndarray) -> Any:
+    one, all_of_them = (0.5 / np.sinh(0.5 * r) for r in (rate, rate * n))
+    return one * one - (n * all_of_them) ** 2
+
+
+def _yulesimon_variance(a: np.ndarray) -> Any:
+    return above(2.0, a, lambda a: a * a / ((a - 2.0) * (a - 1.0) ** 2),
+                 np.where(a > 1.0, np.inf, np.nan))
+
+
+def _urn_variance(m: np.ndarray, n: np.ndarray, d: np.ndarray) -> Any:
+    share = n / m
+    return d * share * (1.0 - share) * (m - d) / (m - 1.0)
+
+
+def _before_variance(m: np.ndarray, n: np.ndarray, r: np.ndarray) -> Any:
+    rest = m - n + 1.0
+    return r * (m + 1.0) * n / (rest * (rest + 1.0)) * (1.0 - r / rest)
+
+
 FURTHER: dict[str, Moments] = {
     "argus": _of_powers(_argus_power), "rdist": Moments(zero, lambda c: 1.0 / (c + 1.0)),
     "trapezoid": _of_powers(_trapezoid_power, lambda c, d: 0.5 * (1.0 - d + c) / (
@@ -169,4 +207,16 @@ FURTHER: dict[str, Moments] = {
     "rel_breitwigner": _of_powers(_breit_power), "gengamma": _of_powers(_gengamma_power),
     "rice": Moments(_rice_mean, lambda b: 2.0 + b * b - _rice_mean(b) ** 2),
     "norminvgauss": Moments(lambda a, b: b / _lean(a, b), lambda a, b: a * a / _lean(a, b) ** 3),
+    "betanbinom": Moments(
+        lambda n, a, b: above(1.0, a, lambda a: n * b / (a - 1.0)),
+        lambda n, a, b: above(2.0, a, lambda a: n * b * (n + a - 1.0) * (a + b - 1.0) / (
+            (a - 2.0) * (a - 1.0) ** 2))),
+    "logser": Moments(lambda p: _logser_power(1, p),
+                      lambda p: _logser_power(2, p) - _logser_power(1, p) ** 2),
+    "zipf": _of_powers(_zipf_power), "zipfian": _of_powers(_zipfian_power),
+    "boltzmann": Moments(_boltzmann_mean, _boltzmann_variance),
+    "yulesimon": Moments(lambda a: above(1.0, a, lambda a: a / (a - 1.0)), _yulesimon_variance),
+    "hypergeom": Moments(lambda m, n, d: d * n / m, _urn_variance),
+    "nhypergeom": Moments(lambda m, n, r: r * n / (m - n + 1.0), _before_variance),
+    "nchypergeom_fisher": _of_powers(fisher_power),
 }

@@ -15,7 +15,7 @@ from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import apply, cast
 
-__all__: list[str] = []
+__all__ = ["euler_maclaurin"]
 
 
 def _exp1(x: np.ndarray) -> Any:
@@ -57,7 +57,7 @@ _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617
 _SHIFT = 12
 
 
-def _euler_maclaurin(s: np.ndarray, q: np.ndarray) -> Any:
+def euler_maclaurin(s: np.ndarray, q: np.ndarray) -> Any:
     """Return the sum of (q + k) ** -s over all k from 0, continued to all s but 1."""
     z = q + _SHIFT
     log = np.log(z)
@@ -76,7 +76,7 @@ def _euler_maclaurin(s: np.ndarray, q: np.ndarray) -> Any:
 def _hurwitz(s: np.ndarray, q: np.ndarray) -> Any:
     shift = np.where(q < 0.0, -np.floor(q), 0.0)
     inside = (s > 1.0) & (q > 0.0)
-    value = _euler_maclaurin(np.where(inside, s, 2.0), np.where(inside, q, 1.0))
+    value = euler_maclaurin(np.where(inside, s, 2.0), np.where(inside, q, 1.0))
     whole = s == np.floor(s)
     pole = (q <= 0.0) & (q == np.floor(q))
     edge = np.where(s == 1.0, np.inf, np.where((s > 1.0) & pole, np.inf, np.nan))
@@ -87,7 +87,7 @@ def _hurwitz(s: np.ndarray, q: np.ndarray) -> Any:
 
 def _of_negative(s: np.ndarray, q: np.ndarray, shift: np.ndarray) -> Any:
     """Return the sum of a q down to -32, of a whole s: the terms up to 0, and the rest."""
-    total = _euler_maclaurin(s, np.where(shift > 32.0, np.nan, q + shift))
+    total = euler_maclaurin(s, np.where(shift > 32.0, np.nan, q + shift))
     sign = np.where(np.remainder(s, 2.0) == 0.0, 1.0, -1.0)
     for k in range(32):
         there = k < shift
@@ -107,10 +107,10 @@ _ZETA_AT_0 = (
 def _riemann(s: np.ndarray) -> Any:
     one: Any = cast(1.0, np.float64)
     right = s > 0.0
-    direct = _euler_maclaurin(np.where(right & (s != 1.0), s, 2.0), one)
+    direct = euler_maclaurin(np.where(right & (s != 1.0), s, 2.0), one)
     t = np.where(right, -1.0, s)
     turned = 1.0 - t
-    far = _euler_maclaurin(np.where(turned < 100.0, turned, 100.0), one)
+    far = euler_maclaurin(np.where(turned < 100.0, turned, 100.0), one)
     angle = 0.5 * math.pi * np.remainder(t, 4.0)
     even = (np.remainder(t, 2.0) == 0.0)
     sine = np.where(even, (t - np.floor(t)) * 0.5 * math.pi * np.cos(angle), np.sin(angle))
@@ -127,7 +127,7 @@ def _riemann(s: np.ndarray) -> Any:
 def _zetac(s: np.ndarray) -> Any:
     above = s > 1.0
     two: Any = cast(2.0, np.float64)
-    beyond = _euler_maclaurin(np.where(above, s, 2.0), two)
+    beyond = euler_maclaurin(np.where(above, s, 2.0), two)
     return np.where(above, beyond, _riemann(np.where(above, 0.5, s)) - 1.0)
 
 

@@ -24,8 +24,8 @@ from tracejit.scipy_api.formulas import (
     zero,
 )
 from tracejit.scipy_api.probability import gamma_tails, gammaincinv, root_of_gamma
-from tracejit.scipy_api.quantiles import quantile_of
-from tracejit.scipy_api.tails import both_ways, by_search, of_tails, turned
+from tracejit.scipy_api.quantiles import both_ways, by_search, of_tails, quantile_of
+from tracejit.scipy_api.tails import turned
 from tracejit.trace.values.equations import apply
 
 __all__ = ["LINES"]

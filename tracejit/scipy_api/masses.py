@@ -8,15 +8,11 @@ import numpy as np
 
 from tracejit.numpy_api.special import betaln, gammaln, xlog1py, xlogy
 from tracejit.scipy_api.formulas import Distribution, one, positive, zero
-from tracejit.scipy_api.quantiles import before_zero, counted_by
-from tracejit.scipy_api.tails import of_tails
+from tracejit.scipy_api.quantiles import before_zero, by_sums, counted_by, of_tails
+from tracejit.scipy_api.urns import URNS, is_whole
 from tracejit.trace.values.equations import apply
 
 __all__ = ["DISCRETE"]
-
-
-def _is_whole(x: np.ndarray) -> Any:
-    return x == np.floor(x)
 
 
 def _binom(k: np.ndarray, n: np.ndarray, p: np.ndarray) -> Any:
@@ -59,7 +55,7 @@ def _randint_quantile(p: np.ndarray, q: np.ndarray, low: np.ndarray, high: np.nd
 DISCRETE: dict[str, Distribution] = {
     "poisson": Distribution({"logpmf": lambda k, mu: xlogy(k, mu) - gammaln(k + 1.0) - mu},
                             ("mu",), lambda mu: mu >= 0.0, zero, inner=0.0, discrete=True),
-    "binom": Distribution({"logpmf": _binom}, ("n", "p"), lambda n, p: (n >= 0.0) & _is_whole(n) & (
+    "binom": Distribution({"logpmf": _binom}, ("n", "p"), lambda n, p: (n >= 0.0) & is_whole(n) & (
         p >= 0.0) & (p <= 1.0), zero, lambda n, p: n, 0.0, True),
     "bernoulli": Distribution({"logpmf": lambda k, p: xlogy(k, p) + xlog1py(1.0 - k, -p)}, ("p",),
                               lambda p: (p >= 0.0) & (p <= 1.0), zero, one, 0.0, True),
@@ -67,15 +63,16 @@ DISCRETE: dict[str, Distribution] = {
                             + n * np.log(p) + xlog1py(k, -p)}, ("n", "p"),
                            lambda n, p: (n > 0.0) & (p > 0.0) & (p <= 1.0), zero, inner=0.0,
                            discrete=True),
-    "betabinom": Distribution({"logpmf": _betabinom}, ("n", "a", "b"), lambda n, a, b: (
-        n >= 0.0) & _is_whole(n) & (a > 0.0) & (b > 0.0), zero, lambda n, a, b: n, 0.0, True),
-    "betanbinom": Distribution({"logpmf": _betanbinom}, ("n", "a", "b"), lambda n, a, b: (
-        n >= 0.0) & _is_whole(n) & (a > 0.0) & (b > 0.0), zero, inner=0.0, discrete=True),
+    "betabinom": Distribution(by_sums(_betabinom, zero, lambda n, a, b: n), ("n", "a", "b"),
+                              lambda n, a, b: (n >= 0.0) & is_whole(n) & (a > 0.0) & (b > 0.0),
+                              zero, lambda n, a, b: n, 0.0, True),
+    "betanbinom": Distribution(by_sums(_betanbinom, zero), ("n", "a", "b"), lambda n, a, b: (
+        n >= 0.0) & is_whole(n) & (a > 0.0) & (b > 0.0), zero, inner=0.0, discrete=True),
     "randint": Distribution({
         "logpmf": lambda k, low, high: -np.log(high - low) + 0.0 * k, **of_tails(
             lambda k, low, high: ((k - low + 1.0) / (high - low), (high - k - 1.0) / (high - low)),
-            _randint_quantile)}, ("low", "high"), lambda low, high: (high > low) & _is_whole(
-                low) & _is_whole(high), lambda low, high: low, lambda low, high: high - 1.0, 0.0,
+            _randint_quantile)}, ("low", "high"), lambda low, high: (high > low) & is_whole(
+                low) & is_whole(high), lambda low, high: low, lambda low, high: high - 1.0, 0.0,
         True),
     "planck": Distribution({
         "logpmf": lambda k, rate: np.log(-np.expm1(-rate)) - rate * k, **of_tails(
@@ -85,11 +82,12 @@ DISCRETE: dict[str, Distribution] = {
         "logpmf": lambda k, a: np.log(np.tanh(0.5 * a)) - a * np.abs(k), **of_tails(
             _dlaplace_tails, counted_by(_dlaplace_tails))}, ("a",), positive,
         inner=0.0, discrete=True),
-    "logser": Distribution({
-        "logpmf": lambda k, p: xlogy(k, p) - np.log(k) - np.log(-np.log1p(-p))}, ("p",),
-        lambda p: (p > 0.0) & (p < 1.0), one, inner=1.0, discrete=True),
+    "logser": Distribution(by_sums(
+        lambda k, p: xlogy(k, p) - np.log(k) - np.log(-np.log1p(-p)), one), ("p",),
+        lambda p: (p > 0.0) & (p < 1.0), one, inner=1.0, discrete=True, harmless=0.5),
     "skellam": Distribution({"logpmf": _skellam}, ("mu1", "mu2"), positive, inner=0.0,
                             discrete=True),
     "geom": Distribution({"logpmf": lambda k, p: xlog1py(k - 1.0, -p) + np.log(p)}, ("p",),
                          lambda p: (p > 0.0) & (p <= 1.0), one, inner=1.0, discrete=True),
 }
+DISCRETE.update(URNS)

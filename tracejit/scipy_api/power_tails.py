@@ -9,7 +9,7 @@ import numpy as np
 
 from tracejit.numpy_api.special import log_ndtr, ndtri
 from tracejit.scipy_api.formulas import HALF_LOG_2_PI, Distribution, ndtr, positive, zero
-from tracejit.scipy_api.tails import by_search, of_tails
+from tracejit.scipy_api.quantiles import by_search, of_tails
 from tracejit.trace.values.equations import apply
 
 __all__ = ["POWER_TAILS", "breit_parts", "crystalball_parts"]

@@ -17,7 +17,8 @@ from tracejit.scipy_api.formulas import (
     zero,
 )
 from tracejit.scipy_api.probability import gamma_tails, root_of_gamma
-from tracejit.scipy_api.tails import of_tails, turned
+from tracejit.scipy_api.quantiles import of_tails
+from tracejit.scipy_api.tails import turned
 from tracejit.trace.values.equations import apply
 
 __all__ = ["POWERS"]

@@ -27,13 +27,8 @@ from tracejit.scipy_api.formulas import (
     zero,
 )
 from tracejit.scipy_api.probability import beta_tails, betaincinv, gamma_tails
-from tracejit.scipy_api.tails import (
-    by_search,
-    invgauss_quantile,
-    invgauss_tails,
-    of_tails,
-    turned,
-)
+from tracejit.scipy_api.quantiles import by_search, of_tails
+from tracejit.scipy_api.tails import invgauss_quantile, invgauss_tails, turned
 from tracejit.trace.values.equations import apply
 
 __all__ = ["SKEWED"]

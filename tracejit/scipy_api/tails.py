@@ -8,7 +8,7 @@ import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.special import log_ndtr
-from tracejit.scipy_api.formulas import HALF_LOG_2_PI, Formula, below, beyond, zero
+from tracejit.scipy_api.formulas import HALF_LOG_2_PI, Formula, zero
 from tracejit.scipy_api.probability import (
     beta_tails,
     betaincinv,
@@ -17,39 +17,10 @@ from tracejit.scipy_api.probability import (
     student_cdf,
     student_ppf,
 )
-from tracejit.scipy_api.quantiles import quantile_of
+from tracejit.scipy_api.quantiles import of_tails, quantile_of
 from tracejit.trace.values.equations import apply, broadcast_dims, cast
 
-__all__ = ["TAILS", "both_ways", "by_search", "invgauss_logpdf", "invgauss_quantile",
-           "invgauss_tails", "of_tails", "turned"]
-
-
-def of_tails(tails: Formula, quantile: Formula | None) -> dict[str, Formula]:
-    """Return the methods of a distribution.
-
-    tails    -- (number, *shapes) -> the distribution function and its complement
-    quantile -- (share, its complement, *shapes) -> number
-    """
-    methods: dict[str, Formula] = {
-        "cdf": lambda y, *s: tails(y, *s)[0], "sf": lambda y, *s: tails(y, *s)[1],
-        "logcdf": lambda y, *s: np.log(tails(y, *s)[0]),
-        "logsf": lambda y, *s: np.log(tails(y, *s)[1])}
-    return methods if quantile is None else methods | both_ways(quantile)
-
-
-def both_ways(quantile: Formula) -> dict[str, Formula]:
-    """Return the quantiles by what lies below and above, of a function of both shares."""
-    return {"ppf": lambda q, *s: quantile(q, 1.0 - q, *s),
-            "isf": lambda q, *s: quantile(1.0 - q, q, *s)}
-
-
-def by_search(log_pdf: Formula, tails: Formula, low: Formula = below, high: Formula = beyond,
-              start: Formula = zero) -> dict[str, Formula]:
-    """Return the methods of a distribution whose quantiles have no closed form.
-
-    low, high, start -- the ends, and a number between them, of the shapes
-    """
-    return {"logpdf": log_pdf, **of_tails(tails, quantile_of(tails, log_pdf, low, high, start))}
+__all__ = ["TAILS", "invgauss_logpdf", "invgauss_quantile", "invgauss_tails", "turned"]
 
 
 def turned(pair: tuple[object, object]) -> tuple[Any, Any]:
