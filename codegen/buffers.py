@@ -15,7 +15,7 @@ from tracejit.codegen.elements import Elements, Idx, is_array
 from tracejit.codegen.liveness import Liveness
 from tracejit.ir.control import LoopEqn, region_kind
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
-from tracejit.ir.dims import Dim, product
+from tracejit.ir.dims import Dim, dim_values, product
 from tracejit.ir.lowering import Alias, Gather, Library, LogOp, Region, Write
 from tracejit.ir.types import Aval, scalar
 from tracejit.ir.walk import all_eqns
@@ -50,6 +50,17 @@ def write_index(at: tuple[Dim | Span, ...], index: Idx) -> Idx:
     """Return which element of an array a slice write puts an element of its part at."""
     rest = iter(index)
     return tuple(p.start + next(rest) * p.step if isinstance(p, Span) else p for p in at)
+
+
+def _never_meet(read: Idx, written: Idx, index: Idx) -> bool:
+    """Whether the elements that are read at any places of a part are others than those written.
+
+    They are if along some axis all are written at one place, and read a number of places beside it:
+    `y[:, j] = y[:, j - 1] + y[:, j - 2]`.
+    """
+    running = {v for i in index for v in dim_values(i)}
+    return any(isinstance(r - w, int) and r - w != 0 and not running & {*dim_values(w)}
+               for r, w in zip(read, written, strict=True))
 
 
 class Buffers:
@@ -143,7 +154,9 @@ class Buffers:
         return not self._overwrites_in_step(maker, first)
 
     def _overwrites_in_step(self, eqn: Eqn, old: Value) -> bool:
-        """Whether an equation reads each element of `old` only when it writes that same element."""
+        """Whether an equation reads each element of `old` only when it writes that same element, or
+        never writes it.
+        """
         how = eqn.op.lowering
         if isinstance(how, Alias):
             return True
@@ -164,8 +177,8 @@ class Buffers:
             index = tuple(v.dim for v in loop_vars(new.aval.shape))
             written = index
             operands = [(r.operand, r.index) for r in self.elements.reads(new, index)]
-        return all(v is not old or (at is not None and tuple(at) == tuple(written)
-                                    and v.aval.shape == new.aval.shape)
+        return all(v is not old or (at is not None and v.aval.shape == new.aval.shape and (
+                       tuple(at) == tuple(written) or _never_meet(at, written, index)))
                    for a, i in operands for v, at in self.elements.loads(a, i))
 
     # --- buffers --------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ DRAWN = {
     "test_moments.py::test_their_derivatives_are_differences": 30,
     "test_quadrature.py::test_integrals_are_scipys_and_derivatives_are_right": 3,
     "test_matrix_products.py::test_values_and_derivatives_are_einsums": 8,
+    "test_rows_written_in_place.py::test_values_and_derivatives": 6,
     "test_op_kernels.py::test_kernel_computes_what_the_interpreter_does": 40,
     "test_cuda.py::test_programs_of_the_gallery_are_what_they_are_on_the_cpu": 1,
     "test_cuda.py::test_every_op_is_what_the_interpreter_says": 1,
