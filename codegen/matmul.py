@@ -13,7 +13,7 @@ from tracejit.codegen.products import (
     WORTHWHILE,
     Product,
     as_product,
-    operand_labels,
+    labels_of,
     product_sizes,
     sizes_of,
 )
@@ -71,8 +71,7 @@ class HostProducts:
                sizes: tuple[Expression, ...]) -> Node:
         """Return loops over the batch, in them the call for a product of parts of arrays."""
         places = {c: self.frame.variable(c) for c in found.batch}
-        left, right = operand_labels(eqn.params["spec"])
-        output = eqn.params["spec"].partition("->")[2]
+        left, right, output = labels_of(eqn.params["spec"])
         a, b = zip(eqn.inputs, (left, right), strict=True)
         if found.swapped:
             a, b = b, a

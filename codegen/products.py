@@ -23,7 +23,7 @@ from tracejit.ir.core import Eqn
 from tracejit.ir.dims import Dim, product
 from tracejit.ir.lowering import Contract
 
-__all__ = ["WORTHWHILE", "Product", "as_product", "is_matrix_product", "operand_labels",
+__all__ = ["WORTHWHILE", "Product", "as_product", "is_matrix_product", "labels_of",
            "plain_product", "product_sizes", "sizes_of"]
 
 WORTHWHILE = 16 ** 3
@@ -52,10 +52,11 @@ class Product:
         return not self.batch and len(self.rows + self.columns + self.summed) == 3
 
 
-def operand_labels(spec: str) -> tuple[str, str]:
-    """Return the labels of the axes of both operands of a contraction."""
+def labels_of(spec: str) -> tuple[str, str, str]:
+    """Return the labels of the axes of both operands and of the result of a contraction."""
     left, rest = spec.split(",")
-    return left, rest.split("->")[0]
+    right, output = rest.split("->")
+    return left, right, output
 
 
 def plain_product(spec: str) -> Product | None:
@@ -66,8 +67,7 @@ def plain_product(spec: str) -> Product | None:
 
 def as_product(spec: str) -> Product | None:
     """Return a contraction as products of matrices, if it consists of them."""
-    left, rest = spec.split(",")
-    right, output = rest.split("->")
+    left, right, output = labels_of(spec)
     if not output or any(len({*labels}) < len(labels) for labels in (left, right, output)):
         return None
     swapped = output[-1] not in right
@@ -96,7 +96,7 @@ def _last_together(labels: Sequence[str], operand: str, output: str) -> str:
 
 def sizes_of(spec: str, a: Sequence[Dim], b: Sequence[Dim]) -> dict[str, Dim]:
     """Return the sizes of the axes of a contraction of arrays of some shapes, by their labels."""
-    left, right = operand_labels(spec)
+    left, right, _ = labels_of(spec)
     return dict(zip(left + right, (*a, *b), strict=True))
 
 

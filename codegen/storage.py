@@ -29,7 +29,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tracejit.codegen.elements import Elements, is_array, is_unit_reshape, nearly_whole
-from tracejit.codegen.products import is_matrix_product, operand_labels
+from tracejit.codegen.products import is_matrix_product, labels_of
 from tracejit.codegen.repetition import arrays_read_by_many, repeated_arrays
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
 from tracejit.ir.lowering import (
@@ -202,7 +202,7 @@ def _stored_factors(eqn: Eqn, elements: Elements,
     An operand along all axes of the loops is read once in all: `(2.0 * a) @ x` is two products for
     each element of a, and no matrix.
     """
-    sides = operand_labels(eqn.params["spec"])
+    sides = labels_of(eqn.params["spec"])[:2]
     for a, labels in zip(eqn.inputs, sides, strict=True):
         is_read_once = set().union(*sides) <= {*labels}
         if is_product(eqn) or (elements.computes(a) and not (
