@@ -81,7 +81,10 @@ CALLS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("maximum_filter", "minimum_filter", "median_filter"), (M, 3)),
     **dict.fromkeys(("maximum_filter1d", "minimum_filter1d"), (V, 3)),
     "map_coordinates": (M, Fixed(np.array([[0.5, 1.5], [1.0, 2.0]])), None, 1),
-    "shift": (V, 1.0, None, 1),
+    "shift": (V, 1.0, None, 1), "zoom": (M, Fixed(1.7)), "rotate": (M, 25.0, (1, 0), False),
+    "affine_transform": (M, Fixed(np.array([[0.9, 0.1], [0.2, 1.1]]))),
+    "Slerp": (Fixed(np.array([0.0, 1.0])), Fixed(scipy.spatial.transform.Rotation.from_rotvec(
+        M[:2, :3])), W[:3] / 9.0),
     **dict.fromkeys(("euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation",
                      "minkowski", "canberra", "braycurtis", "pearsonr", "linregress", "ttest_rel",
                      "ttest_ind", "zmap", "wasserstein_distance", "energy_distance",
@@ -184,6 +187,8 @@ def called(label: str) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return lambda data, at: f(data)(at), args
     if name == "UnivariateSpline":
         return lambda x, y, at: f(x, y, s=0)(at), args
+    if name == "Slerp":
+        return lambda *xs: f(*xs[:2])(xs[2]).as_quat(), args
     if name == "lagrange":
         return lambda x, y, at: f(x, y)(at), (STEPS[:4], V[:4], W)
     if name == "RectBivariateSpline":

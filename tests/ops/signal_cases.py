@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import ndimage, signal
 
+MATRIX = np.array([[0.913, 0.217], [-0.109, 1.137]])
+
 __all__ = ["SIGNAL_CASES"]
 
 RNG = np.random.default_rng(1)
@@ -109,15 +111,30 @@ _enter(ndimage, {
     "minimum_filter1d": [(IMAGE, {"size": 4, "axis": 0})],
     "map_coordinates": [(IMAGE, PLACES, {"order": 1}), (IMAGE, PLACES, {
         "order": 1, "mode": "nearest"}), (IMAGE, PLACES, {"order": 0}), (IMAGE, PLACES)] + [
-            (IMAGE, FAR, {"order": k, "mode": mode, "cval": 0.3}) for k in (2, 3)
-            for mode in ("constant", "nearest", "mirror", "reflect", "grid-wrap")] + [
+            (IMAGE, FAR, {"order": k, "mode": mode, "cval": 0.3}) for k, modes in (
+                (2, ("constant", "nearest", "mirror", "reflect", "grid-wrap")),
+                (3, ("constant", "nearest", "mirror", "reflect", "grid-wrap", "grid-mirror")),
+                (4, ("constant", "nearest", "mirror", "grid-wrap")), (5, ("nearest", "reflect")))
+            for mode in modes] + [
             (IMAGE, FAR, {"order": k, "mode": mode, "prefilter": False}) for k, mode in (
                 (1, "reflect"), (2, "nearest"), (3, "constant"))],
     "shift": [(IMAGE, np.array([0.5, -1.2]), {"order": 1}), (IMAGE, 0.4, {
         "order": 1, "mode": "nearest"}), (IMAGE[:2], np.array([0.3, -1.6])), (
             IMAGE, 0.4, {"order": 2, "mode": "reflect"})],
     "center_of_mass": [(IMAGE ** 2,)],
+    "zoom": [(IMAGE, {"zoom": 1.7}), (IMAGE, {"zoom": (0.6, 2.0), "order": 1}), (
+        IMAGE, {"zoom": (1, 0.2), "mode": "mirror", "order": 2}), (IMAGE, {"zoom": 1.0})],
+    "affine_transform": [(IMAGE, MATRIX, np.array([0.31, -0.23]), {"mode": "reflect"}), (
+        IMAGE, np.array([0.713, 0.517]), np.array([0.317, 0.219]), {"order": 1}), (
+            IMAGE, np.append(MATRIX, [[0.37], [-0.21]], axis=1), {"output_shape": (3, 4)})],
 })
+SIGNAL_CASES["scipy.ndimage.affine_transform"].append((
+    lambda x, m: ndimage.affine_transform(x, np.concatenate([m, np.array([[0.0, 0.0, 1.0]])])),
+    IMAGE, np.append(MATRIX, [[0.37], [-0.21]], axis=1)))
+SIGNAL_CASES["scipy.ndimage.rotate"] = [
+    (lambda x, t: ndimage.rotate(x, t, reshape=False, mode="reflect"), IMAGE, 33.0),
+    (lambda x: ndimage.rotate(x, 33.0, cval=0.5), IMAGE),
+    (lambda x: ndimage.rotate(x, 90.0, axes=(0, 1), order=1), IMAGE)]
 SIGNAL_CASES["scipy.ndimage.gaussian_gradient_magnitude"] = [
     (lambda x: ndimage.gaussian_gradient_magnitude(x, WIDTH), IMAGE)]
 SIGNAL_CASES["scipy.ndimage.gaussian_filter"] = [

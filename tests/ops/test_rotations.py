@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
+from scipy.spatial.transform import Rotation, Slerp
 from test_numpy_cases import check_case
 
 import tracejit
@@ -19,6 +19,8 @@ FAR = STACK[[0, 1, 3]]
 QUATERNIONS = np.array([[0.2, -0.5, 0.4, 0.9], [-0.3, 0.1, 2.0, -0.2]])
 NEAR_ROTATIONS = Rotation.from_rotvec(FAR).as_matrix() + 0.2 * np.eye(3)
 GLOBAL, GLOBALS = Rotation.from_rotvec([0.1, 0.2, 0.3]), Rotation.from_rotvec(STACK[::-1] + 0.1)
+TIMES = np.array([0.0, 1.0, 2.5])
+PATH = Slerp(TIMES, Rotation.from_rotvec(FAR))
 SEQUENCES = ("xyz", "ZYX", "zxz", "XYX", "yxz", "YZX")
 of = Rotation.from_rotvec
 
@@ -68,6 +70,13 @@ CASES: dict[str, tuple[Any, ...]] = {
     "class": (lambda v: v * (isinstance(of(v), Rotation) + of(v[0]).single), STACK),
     "chain": (_chain, STACK), "none": (lambda v: of(v).as_matrix(), np.zeros((0, 3))),
     "half a turn": (lambda v: of(v).as_matrix(), np.array([np.pi, 0.0, 0.0])),
+    "mean": (lambda v: of(v).mean().as_matrix(), STACK),
+    "weighted mean": (lambda v, w: of(v).mean(weights=w).as_matrix(), STACK, np.arange(1.0, 5.0)),
+    "mean of one": (lambda v: of(v).mean().as_matrix(), V),
+    "paths": (lambda v, s, t: Slerp(s, of(v))(t).as_quat(), FAR, TIMES, np.array([0.1, 0.9, 2.4])),
+    "a path": (lambda v, t: Slerp(TIMES, of(v))(t).as_rotvec(), FAR, 1.3),
+    "a global path": (lambda t: PATH(t).as_quat(), np.array([0.1, 0.9, 1.3, 2.4])),
+    "ends of a path": (lambda v: Slerp(TIMES, of(v))(TIMES).as_quat(), FAR),
     "single": (lambda v: of(v).apply(v), V.astype(np.float32)),
     "ints": (lambda v: of(v).as_quat(), np.array([1, 0, 2])),
 }
@@ -109,7 +118,6 @@ def test_a_global_rotation_that_changes_is_read_anew() -> None:
 
 
 @pytest.mark.parametrize(("f", "x", "words"), [
-    (lambda v: of(v).mean().as_quat(), STACK, "`mean` of a Rotation"),
     (lambda v: of(v), STACK, "as_quat"),
     (lambda v: of(v)[:, None].as_quat(), STACK, "several axes"),
     (lambda v: (of(v) ** v[0]).as_quat(), V, "from_rotvec"),
@@ -118,6 +126,8 @@ def test_a_global_rotation_that_changes_is_read_anew() -> None:
     (lambda v: of(v).as_euler("xyx"), 0.0 * V, "gimbal lock"),
     (lambda v: Rotation.from_matrix(v).as_quat(), (1.0 + 1e-6) * np.eye(3), "np.linalg.svd"),
     (lambda v: Rotation.from_matrix(v).as_quat(), np.diag([1.0, 1e-9, 1.0]), "np.linalg.svd"),
+    (lambda v: Slerp(TIMES, of(v)), FAR, "a result"),
+    (lambda v: of(v).mean(axis=0).as_quat(), FAR, "axis="),
     (lambda v: of(v).as_quat(), V + 1j, "complex"),
     (lambda v: of(v).as_quat(), np.zeros((2, 2, 3)), "more than one axis"),
 ])
@@ -153,3 +163,17 @@ def test_a_nan_is_a_nan() -> None:
 
 def test_machine_code_has_the_same_numbers() -> None:
     check_case(lambda v: GLOBAL.apply(of(v).as_euler("xyz")) + of(v).apply(V), (FAR,))
+
+
+@pytest.mark.parametrize(("f", "x"), [
+    (lambda t: PATH(t).as_quat(), np.array([0.5, 2.6])), (lambda t: PATH(t).as_quat(), STACK),
+    (lambda v: Slerp([0.0, 1.0], of(v))(0.5).as_quat(), STACK),
+    (lambda v: Slerp([0.0], of(v))(0.5).as_quat(), STACK[:1]),
+    (lambda t: Slerp(t, of(FAR))(0.5).as_quat(), TIMES[::-1].copy()),
+    (lambda w: of(STACK).mean(w).as_matrix(), -np.ones(4)),
+    (lambda w: of(STACK).mean(w).as_matrix(), np.ones(3))])
+def test_paths_and_means_that_do_not_fit_are_errors(f: Callable[[Any], Any], x: Any) -> None:
+    with pytest.raises(ValueError):
+        f(x)
+    with tracejit.config(disable_jit=True), pytest.raises(ValueError):
+        tracejit.jit(f)(x)

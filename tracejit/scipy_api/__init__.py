@@ -36,6 +36,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     radial,
     resampling,
     roots,
+    rotation_paths,
     rotations,
     rules,
     sample_distances,
@@ -50,6 +51,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     spectral,
     spline_making,
     spreads,
+    turned_images,
     vector_distributions,
 )
 from tracejit.trace.ground.own_numpy import keep_numpy

@@ -22,7 +22,7 @@ from tracejit.trace.ground.context import refuse
 from tracejit.trace.values.equations import as_operand, cast, dims_of
 from tracejit.trace.values.known_numbers import need_int
 
-__all__ = ["windows_of"]
+__all__ = ["map_coordinates", "real_or_complex_image", "windows_of"]
 
 
 def _only_defaults(name: str, **given: object) -> None:
@@ -37,7 +37,7 @@ def _as_given(result: object, dtype: np.dtype) -> Any:
     return cast(cast(found, np.int64), dtype) if dtype.kind in "iu" else cast(found, dtype)
 
 
-def _image(x: object, name: str) -> Any:
+def real_or_complex_image(x: object, name: str) -> Any:
     given = as_tracer(x)
     if given.dtype.kind not in "fciu":
         raise refuse(f"scipy.ndimage.{name} of an array of {given.dtype} cannot be captured",
@@ -48,7 +48,7 @@ def _image(x: object, name: str) -> Any:
 def _real_image(x: object, name: str) -> Any:
     if as_tracer(x).dtype.kind == "c":
         raise TypeError("Complex type not supported")
-    return _image(x, name)
+    return real_or_complex_image(x, name)
 
 
 def windows_of(x: np.ndarray, sizes: Sequence[int], before: Sequence[int], mode: str,
@@ -67,7 +67,7 @@ def _weighted(turned: bool) -> Callable[..., Any]:
     def capture(input: object, weights: object, output: None = None, mode: str = "reflect",
                 cval: object = 0.0, origin: int = 0, *, axes: None = None) -> Any:
         _only_defaults(name, output=output, origin=origin, axes=axes)
-        x, w = _image(input, name), as_tracer(weights)
+        x, w = real_or_complex_image(input, name), as_tracer(weights)
         w = w if turned else as_tracer(np.conj(w))  # as np.correlate
         if len(w.dims) != len(x.dims):
             raise RuntimeError("filter weights array has incorrect shape.")
@@ -96,7 +96,7 @@ def _edges(name: str, smooth: Sequence[float]) -> Callable[..., Any]:
     def capture(input: object, axis: int = -1, output: None = None, mode: str = "reflect",
                 cval: object = 0.0) -> Any:
         _only_defaults(name, output=output)
-        x = _image(input, name)
+        x = real_or_complex_image(input, name)
         own = normalize_axis(axis, len(x.dims))
         found = _along(x, (-1.0, 0.0, 1.0), own, mode, cval)
         for other in range(len(x.dims)):
@@ -111,7 +111,7 @@ def laplace(input: object, output: None = None, mode: str = "reflect", cval: obj
             axes: None = None) -> Any:
     """Return the sum of second differences."""
     _only_defaults("laplace", output=output, axes=axes)
-    x = _image(input, "laplace")
+    x = real_or_complex_image(input, "laplace")
     return sum(_along(x, (1.0, -2.0, 1.0), k, mode, cval) for k in range(len(x.dims)))
 
 
@@ -121,7 +121,7 @@ def _by_orders(name: str, order: int, joined: Callable[..., object]) -> Callable
     def capture(input: object, sigma: object, output: None = None, mode: str = "reflect",
                 cval: object = 0.0, *, axes: None = None, truncate: float = 4.0) -> Any:
         _only_defaults(name, output=output, axes=axes)
-        x = _image(input, name)
+        x = real_or_complex_image(input, name)
         rank = len(x.dims)
         orders = [[order * (k == j) for j in range(rank)] for k in range(rank)]
         parts = [gaussian_filter(x, sigma, each, None, mode, cval, truncate) for each in orders]
@@ -134,7 +134,7 @@ def uniform_filter(input: object, size: object = 3, output: None = None, mode: s
                    cval: object = 0.0, origin: int = 0, *, axes: None = None) -> Any:
     """Return the means of windows."""
     _only_defaults("uniform_filter", output=output, origin=origin, axes=axes)
-    x: Any = _image(input, "uniform_filter")
+    x: Any = real_or_complex_image(input, "uniform_filter")
     x = x.copy()
     for axis, n in enumerate(_sizes(size, len(x.dims))):
         x = uniform_filter1d(x, n, axis, None, mode, cval) if n > 1 else x
@@ -187,7 +187,7 @@ def map_coordinates(input: object, coordinates: object, output: None = None, ord
                     mode: str = "constant", cval: object = 0.0, prefilter: bool = True) -> Any:
     """Return an image between its points: at the nearest ones, or by splines."""
     _only_defaults("map_coordinates", output=output)
-    x = _image(input, "map_coordinates")
+    x = real_or_complex_image(input, "map_coordinates")
     places: Any = cast(as_tracer(coordinates), np.float64)
     if order in (0, 1) and mode in ("constant", "nearest"):
         dtype = x.dtype if x.dtype.kind in "fc" else np.dtype(np.float64)
@@ -229,7 +229,7 @@ def _between(x: np.ndarray, places: list[Any], order: int, mode: str,
 def shift(input: object, shift: object, output: None = None, order: int = 3,
           mode: str = "constant", cval: object = 0.0, prefilter: bool = True) -> Any:
     """Return an image that is moved, by splines."""
-    x = _image(input, "shift")
+    x = real_or_complex_image(input, "shift")
     rank = len(x.dims)
     by: Any = np.broadcast_to(cast(as_tracer(shift), np.float64), (rank,))
     grid: Any = np.indices(tuple(as_operand(d) for d in x.dims))
@@ -242,7 +242,7 @@ def center_of_mass(input: object, labels: None = None, index: None = None) -> An
     if labels is not None or index is not None:
         raise refuse("scipy.ndimage.center_of_mass with labels= or index= cannot be captured",
                      "Use np.where with the labels")
-    x: Any = _image(input, "center_of_mass")
+    x: Any = real_or_complex_image(input, "center_of_mass")
     grid: Any = np.indices(tuple(as_operand(d) for d in x.dims))
     whole = np.sum(x)
     return tuple([np.sum(x * grid[k]) / whole for k in range(len(x.dims))])

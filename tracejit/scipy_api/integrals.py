@@ -15,7 +15,7 @@ from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import apply, cast
 
-__all__ = ["euler_maclaurin"]
+__all__ = ["cosdg", "euler_maclaurin", "sindg"]
 
 
 def _exp1(x: np.ndarray) -> Any:
@@ -150,12 +150,12 @@ def _double(function: Callable[..., Any], *operands: object) -> Any:
 _DEGREE = math.pi / 180.0
 
 
-def _sindg(x: np.ndarray) -> Any:
+def sindg(x: np.ndarray) -> Any:
     r = np.remainder(x, 360.0)
     return np.sin(_DEGREE * np.where(r <= 90.0, r, np.where(r <= 270.0, 180.0 - r, r - 360.0)))
 
 
-def _cosdg(x: np.ndarray) -> Any:
+def cosdg(x: np.ndarray) -> Any:
     r = np.remainder(x, 360.0)
     return np.sin(_DEGREE * np.where(r <= 180.0, 90.0 - r, r - 270.0))
 
@@ -195,9 +195,9 @@ def diric(x: object, n: int) -> Any:
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "exp1": _exp1, "expn": lambda n, x: apply("exponential_integral", np.trunc(n), x),
-    "owens_t": lambda h, a: apply("owens_t", h, a), "sindg": _sindg, "cosdg": _cosdg,
-    "tandg": lambda x: _sindg(x) / np.abs(_cosdg(x)) * np.where(_cosdg(x) < 0.0, -1.0, 1.0),
-    "cotdg": lambda x: _cosdg(x) / np.abs(_sindg(x)) * np.where(_sindg(x) < 0.0, -1.0, 1.0),
+    "owens_t": lambda h, a: apply("owens_t", h, a), "sindg": sindg, "cosdg": cosdg,
+    "tandg": lambda x: sindg(x) / np.abs(cosdg(x)) * np.where(cosdg(x) < 0.0, -1.0, 1.0),
+    "cotdg": lambda x: cosdg(x) / np.abs(sindg(x)) * np.where(sindg(x) < 0.0, -1.0, 1.0),
     "powm1": _powm1, "cosm1": _cosm1,
     "radian": lambda d, m, s: (d + m / 60.0 + s / 3600.0) * _DEGREE,
     "zetac": _zetac,

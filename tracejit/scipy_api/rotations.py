@@ -12,6 +12,7 @@ from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.made import Made
 from tracejit.scipy_api.turns import (
     angles_of,
+    averaged,
     canonical,
     composed,
     matrix_of,
@@ -31,10 +32,10 @@ from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.python_numbers import require, require_ours
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["Turning"]
+__all__ = ["Turning", "quaternions"]
 
 _HOME = "scipy.spatial.transform.Rotation"
-_OF_OTHERS = frozenset(("align_vectors", "approx_equal", "as_davenport", "mean", "reduce", "random",
+_OF_OTHERS = frozenset(("align_vectors", "approx_equal", "as_davenport", "reduce", "random",
                         "create_group", "concatenate", "from_davenport"))
 """Attributes of SciPy's rotations that one made by a capture has not."""
 
@@ -133,6 +134,13 @@ class Turning(Made):
         """Return the inverse."""
         return Turning(self.quat * np.array([-1.0, -1.0, -1.0, 1.0]))
 
+    def mean(self, weights: object = None, axis: None = None) -> Turning:
+        """Return the mean, weighted or not."""
+        if axis is not None:
+            raise refuse("the mean of rotations with axis= cannot be captured", "Leave it out")
+        q: Any = self.quat[None] if self.single else self.quat
+        return Turning(averaged(q, None if weights is None else _numbers(weights)))
+
     def magnitude(self) -> Any:
         """Return the angles."""
         return 2.0 * np.arctan2(np.linalg.norm(self.quat[..., :3], axis=-1),
@@ -141,7 +149,7 @@ class Turning(Made):
     def __mul__(self, other: object) -> Any:
         if not isinstance(other, Turning) and not _is_scipys(other):
             return NotImplemented
-        return Turning(composed(self.quat, _quaternions(other)))
+        return Turning(composed(self.quat, quaternions(other)))
 
     def __pow__(self, n: object, modulus: None = None) -> Turning:
         if modulus is not None or holds_traced(n) or not isinstance(n, (int, float)):
@@ -256,7 +264,7 @@ def _is_scipys(x: object) -> bool:
     return type(x).__name__ == "Rotation" and type(x).__module__.startswith("scipy.spatial.")
 
 
-def _quaternions(x: object) -> Any:
+def quaternions(x: object) -> Any:
     """Return the quaternions of a rotation; those of SciPy's are read as captured code reads them.
     """
     if type(x) is Turning:
@@ -268,14 +276,14 @@ def _applied(rotation: object, vectors: object, inverse: bool = False) -> Any:
     """Carry out `apply` of a rotation from outside."""
     if not holds_traced(vectors):
         return call_function(vars(type(rotation))["apply"], (rotation, vectors, inverse), {})
-    return Turning(_quaternions(rotation)).apply(vectors, inverse)
+    return Turning(quaternions(rotation)).apply(vectors, inverse)
 
 
 def _multiplied(rotation: object, other: object) -> Any:
     """Carry out the product of a rotation from outside and another one."""
     if type(other) is not Turning:
         return call_function(vars(type(rotation))["__mul__"], (rotation, other), {})
-    return Turning(composed(_quaternions(rotation), other.quat))
+    return Turning(composed(quaternions(rotation), other.quat))
 
 
 _METHODS: dict[str, Callable[..., Any]] = {"apply": _applied, "__mul__": _multiplied}

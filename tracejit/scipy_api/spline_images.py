@@ -1,4 +1,4 @@
-"""Images of `scipy.ndimage` between their points, by splines of second and third degree."""
+"""Images of `scipy.ndimage` between their points, by splines of up to the fifth degree."""
 
 from __future__ import annotations
 
@@ -17,8 +17,15 @@ from tracejit.trace.values.equations import as_operand, cast, dims_of
 
 __all__ = ["by_splines"]
 
-POLES = {2: math.sqrt(8.0) - 3.0, 3: math.sqrt(3.0) - 2.0}
-MODES = ("constant", "nearest", "mirror", "reflect", "grid-wrap")
+POLES = {
+    2: (math.sqrt(8.0) - 3.0,), 3: (math.sqrt(3.0) - 2.0,),
+    4: (math.sqrt(664.0 - math.sqrt(438976.0)) + math.sqrt(304.0) - 19.0,
+        math.sqrt(664.0 + math.sqrt(438976.0)) - math.sqrt(304.0) - 19.0),
+    5: (math.sqrt(67.5 - math.sqrt(4436.25)) + math.sqrt(26.25) - 6.5,
+        math.sqrt(67.5 + math.sqrt(4436.25)) - math.sqrt(26.25) - 6.5)}
+"""The poles of the filters that find splines' coefficients: M. Unser, IEEE SPM 16, 1999."""
+
+MODES = ("constant", "nearest", "mirror", "reflect", "grid-mirror", "grid-wrap")
 _SIDE = 12
 """How far SciPy continues an image by its edge before it looks for the spline."""
 
@@ -35,14 +42,14 @@ def _place(i: np.ndarray, n: int, mode: str) -> Any:
     return np.minimum(r, (period - 1 if halfway else period) - r)
 
 
-def _coefficients(x: np.ndarray, axis: int, order: int, mode: str) -> Any:
-    """Return the coefficients of a spline along an axis: M. Unser, IEEE SPM 16, 1999."""
+def _coefficients(x: np.ndarray, axis: int, z: float, mode: str) -> Any:
+    """Return an array filtered along an axis by one pole, as splines' coefficients are found."""
     moved: Any = np.moveaxis(x, axis, 0)
     size = as_tracer(moved).dims[0]
     if current().decide(size - 1, "==", "a spline through one number") is not False:
         raise refuse("scipy.ndimage of an axis of one number with order= above 1 cannot be "
                      "captured", "Say order=1")
-    n, z = as_operand(size), POLES[order]
+    n = as_operand(size)
     k: Any = cast(iota(size), np.float64)
     none = 0.0 * k
     end = (0.0, 0.0)
@@ -77,6 +84,8 @@ def _weights(p: np.ndarray, order: int) -> tuple[Any, list[Any]]:
         middle = np.floor(p + 0.5)
         t = p - middle
         return middle - 1.0, [0.5 * (0.5 - t) ** 2, 0.75 - t * t, 0.5 * (0.5 + t) ** 2]
+    if order > 3:
+        return _high_weights(p, order)
     low = np.floor(p)
     t = p - low
     s = 1.0 - t
@@ -84,12 +93,32 @@ def _weights(p: np.ndarray, order: int) -> tuple[Any, list[Any]]:
                        (4.0 - 6.0 * s * s + 3.0 * s * s * s) / 6.0, t * t * t / 6.0]
 
 
+def _high_weights(p: np.ndarray, order: int) -> tuple[Any, list[Any]]:
+    """Return the same of any order, by the triangle of C. de Boor on knots one apart."""
+    shift = 0.5 if order % 2 == 0 else 0.0
+    middle = np.floor(p + shift)
+    t = p - middle + shift  # behind the last knot
+    row: list[Any] = [1.0 + 0.0 * t]
+    for degree in range(1, order + 1):
+        above = []
+        for i in range(degree + 1):
+            part: Any = 0.0
+            if i:
+                part = part + (t + (degree - i)) / degree * row[i - 1]
+            if i < degree:
+                part = part + ((i + 1) - t) / degree * row[i]
+            above.append(part)
+        row = above
+    return middle - float(order // 2), row
+
+
 def by_splines(x: np.ndarray, places: list[np.ndarray], order: int, mode: str, cval: object,
                prefilter: bool) -> Any:
     """Return an image at places: one array of coordinates for each axis."""
-    if mode not in MODES or order not in (1, 2, 3):
+    if mode not in MODES or order not in (1, 2, 3, 4, 5):
         raise refuse(f"scipy.ndimage of an image between its points with {mode=} and {order=} "
-                     "cannot be captured", f"Say order=1, 2 or 3, and one of {', '.join(MODES)}")
+                     f"cannot be captured", f"Say order=1 to 5, and one of {', '.join(MODES)}")
+    mode = "reflect" if mode == "grid-mirror" else mode
     if mode != "constant":
         of_finite("scipy.ndimage of an image at coordinates", *places)
     inside: Any = True
@@ -100,9 +129,10 @@ def by_splines(x: np.ndarray, places: list[np.ndarray], order: int, mode: str, c
     if side:
         x = np.pad(x, side, mode="edge")
     for axis in range(len(places) if filters else 0):
-        x = _coefficients(x, axis, order, mode)
+        for pole in POLES[order]:
+            x = _coefficients(x, axis, pole, mode)
     sizes = [as_operand(d) for d in dims_of(x)]
-    kept = [np.clip(p + side, -3.0, n + 2) if mode == "nearest" else np.where(inside, p, 0.0)
+    kept = [np.clip(p + side, -4.0, n + 3) if mode == "nearest" else np.where(inside, p, 0.0)
             if mode == "constant" else p for p, n in zip(places, sizes, strict=True)]
     along = [_weights(p, order) for p in kept]
     found: Any = 0.0

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import NotCaptured
-from tracejit.trace.values.python_numbers import require_ours
+from tracejit.trace.values.equations import dims_of, same_dim
+from tracejit.trace.values.python_numbers import require, require_ours
 
-__all__ = ["angles_of", "canonical", "composed", "matrix_of", "of_angles", "of_matrix",
+__all__ = ["angles_of", "averaged", "canonical", "composed", "matrix_of", "of_angles", "of_matrix",
            "of_vector", "orthogonal", "vector_of"]
 
 _NEAR = 1e-2
@@ -75,6 +76,22 @@ def composed(p: np.ndarray, q: np.ndarray) -> Any:
     return np.stack([pw * qx + qw * px + py * qz - pz * qy, pw * qy + qw * py + pz * qx - px * qz,
                      pw * qz + qw * pz + px * qy - py * qx,
                      pw * qw - px * qx - py * qy - pz * qz], axis=-1)
+
+
+def averaged(q: np.ndarray, weights: np.ndarray | None) -> Any:
+    """Return the mean of quaternions: the largest eigenvector of the sum of their products.
+
+    F. L. Markley and others, Averaging Quaternions, J. Guid. Control Dyn. 30 (2007).
+    """
+    left = q
+    if weights is not None:
+        if weights.ndim != 1 or not same_dim(dims_of(weights)[0], dims_of(q)[0]):
+            raise ValueError("Expected `weights` to have number of values equal to number of "
+                             "rotations")
+        require(np.all(weights >= 0.0), ValueError, "`weights` must be non-negative.")
+        left = q * weights[:, None]
+    _, vectors = np.linalg.eigh(np.transpose(left) @ q)
+    return vectors[:, -1]
 
 
 def matrix_of(q: np.ndarray) -> Any:
