@@ -288,3 +288,51 @@ def test_kernels_have_them_too(name: str) -> None:
     value, slope = tracejit.value_and_grad(fn)(x)
     assert_close(value, fn(x.copy()))
     assert_close(slope, numeric_gradient(lambda x: fn(x.copy()), [x], 0))
+
+
+RETURNED: dict[str, Callable[[Any], Any]] = {
+    "made": lambda x: np.zeros(()), "full": lambda x: np.full((), x[0]),
+    "reshaped": lambda x: x[:1].reshape(()), "a view": lambda x: x[0, ...],
+    "squeezed": lambda x: np.squeeze(x[:1]), "a sum": np.sum, "an item": lambda x: x[0],
+    "of ints": lambda x: np.asarray(3), "a conversion": lambda x: np.astype(x[0], np.float32),
+    "a product": lambda x: np.array(x[0]) * 2.0, "cast": lambda x: np.array(x[0]).astype(int),
+    "several": lambda x: (np.sum(x), np.array(x[0]), x, 2.0, {"a": np.copy(x[1])}),
+    "twice": lambda x: (lambda y: [y, y])(np.array(x[0])),
+    "of both paths": lambda x: np.zeros(()) if x[0] > 0.0 else np.array(x[1]),
+    **{name: PROGRAMS[name] for name in ("two_names", "accumulator", "of_a_number")},
+}
+
+
+def _kinds(result: object) -> Any:
+    """Return the types and dtypes in nested results."""
+    if isinstance(result, (tuple, list)):
+        return [_kinds(x) for x in result]
+    if isinstance(result, dict):
+        return {name: _kinds(x) for name, x in result.items()}
+    return type(result), getattr(result, "dtype", None), np.shape(result)
+
+
+@pytest.mark.parametrize("name", RETURNED)
+def test_an_array_without_axes_is_returned_as_one_and_a_number_as_one(name: str) -> None:
+    f, x = RETURNED[name], np.array([0.5, -1.5, 2.0])
+    expected = _kinds(f(x))
+    with tracejit.config(disable_jit=True):
+        assert _kinds(tracejit.jit(f)(x)) == expected
+    if name in ("several", "accumulator"):
+        compiled = tracejit.jit(f)
+        assert [_kinds(compiled(x)) for _ in range(3)] == [expected] * 3  # then by the fast entry
+
+
+def test_the_value_beside_a_gradient_is_the_functions_own() -> None:
+    def f(x: Any) -> Any:
+        total = np.zeros(())
+        total += np.sum(x * x)
+        return total
+
+    x, kind = np.array([1.0, 2.0]), (np.ndarray, np.float64, ())
+    with tracejit.config(disable_jit=True):
+        assert _kinds(tracejit.value_and_grad(f)(x)[0]) == kind
+        assert _kinds(tracejit.grad(lambda x: (f(x), (2.0, f(x))), has_aux=True)(x)[1][1]) == kind
+        assert _kinds(tracejit.vjp(f, x)[0]) == kind
+        assert _kinds(tracejit.jvp(f, (x,), (x,))[0]) == kind
+        assert tracejit.vmap(f)(np.ones((2, 3))).tolist() == [3.0, 3.0]

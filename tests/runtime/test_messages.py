@@ -10,6 +10,7 @@ import random
 import re
 import time
 import traceback
+import types
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -20,6 +21,7 @@ import scipy.optimize
 
 import tracejit
 from tracejit.errors import Refusal
+from tracejit.ir.dtypes import remedy_for_dtype
 
 X = np.array([1.0, 2.0, 3.0])
 A = np.ones((3, 4))
@@ -289,14 +291,42 @@ def test_refusals_are_the_same_from_a_gradient() -> None:
     assert_refused(matches, (0.5,), "`match` on a traced value. Use if and elif", tracejit.grad)
 
 
-@pytest.mark.parametrize("dtype", [object, np.float16, np.longdouble, "U1"])
-def test_arrays_of_other_dtypes_are_refused(dtype: Any) -> None:
-    array = np.zeros(3, dtype)
-    error = error_of(lambda: tracejit.jit(lambda x: x)(array))
-    assert isinstance(error, Refusal)
-    assert without_line(error) == (f"an argument is an array of dtype {array.dtype}, which cannot "
-                                   "be captured. Use float32, float64, complex64, complex128, "
-                                   "integers or bool")
+STRANGE: list[tuple[Any, list[str]]] = [
+    (np.array([0.5, 1.5], np.float16), ["x.astype(np.float32)"]),
+    (np.array([0.5, 1.5], np.longdouble), ["x.astype(np.float64)"]),
+    (np.array([0.5, 1.5j], np.clongdouble), ["x.astype(np.complex128)"]),
+    (np.array([1, 2.5], object), ["np.array(x, dtype=float)"]),
+    (np.array(["1", "2"]), ["x.astype(float)", "np.unique(x, return_inverse=True)[1]"]),
+    (np.array([b"1", b"2"]), ["x.astype(float)"]),
+    (np.array(["2020-01-01", "2021-01-01"], "M8[D]"), ["(x - x[0]) / np.timedelta64(1, 's')"]),
+    (np.array([3, 4], "m8[h]"), ["x / np.timedelta64(1, 's')"]),
+    (np.array([(1.0, 2), (3.0, 4)], [("a", "f8"), ("b", "i4")]), ["x['a']", "x['b']"])]
+
+
+@pytest.mark.parametrize(("array", "codes"), STRANGE)
+def test_arrays_of_other_dtypes_are_refused_with_what_to_do_instead(array: Any,
+                                                                    codes: list[str]) -> None:
+    with tracejit.config(disable_jit=True):
+        error = error_of(lambda: tracejit.jit(lambda x: x)(array))
+        assert isinstance(error, Refusal)
+        head, _, remedy = without_line(error).partition(", which cannot be captured. ")
+        assert head == f"an argument is an array of dtype {array.dtype}"
+        for code in codes:
+            assert code in remedy
+            given = eval(code, {"x": array, "np": np})
+            np.testing.assert_array_equal(tracejit.jit(lambda x: x * 2)(given), given * 2)
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "int4", "uint2"])
+def test_dtypes_of_other_libraries_are_refused_with_what_to_do_instead(name: str) -> None:
+    dtype: Any = types.SimpleNamespace(name=name, names=None)  # as ml_dtypes has them
+    assert re.fullmatch(r"Convert it outside: x\.astype\(np\.(float32|int8)\)",
+                        remedy_for_dtype(dtype))
+
+
+def test_a_number_of_another_dtype_has_no_gradient() -> None:
+    error = error_of(lambda: tracejit.grad(lambda x: x * 2.0)(np.float16(1.0)))
+    assert "argument 'x' is of dtype float16. Pass a float" in str(error)
 
 
 @pytest.mark.parametrize("argument", [np.ma.array([1.0, 2.0], mask=[0, 1]), np.matrix([[1.0]])],

@@ -6,7 +6,7 @@ import numpy as np
 
 from tracejit.errors import IRError
 
-__all__ = ["DTYPES", "dtype_name"]
+__all__ = ["DTYPES", "dtype_name", "remedy_for_dtype"]
 
 DTYPES: dict[str, np.dtype] = {
     "bool": np.dtype(np.bool_),
@@ -27,3 +27,29 @@ def dtype_name(dtype: np.dtype) -> str:
     except KeyError:
         raise IRError(f"dtype {dtype} is not supported; use one of "
                       f"{', '.join(str(d) for d in _NAMES)}") from None
+
+
+_IN_ANOTHER = (
+    ("float16 bfloat16 float8 float6 float4", "Convert it outside: x.astype(np.float32)"),
+    ("float", "Convert it outside, which drops digits: x.astype(np.float64)"),
+    ("complex", "Convert it outside, which drops digits: x.astype(np.complex128)"),
+    ("int uint", "Convert it outside: x.astype(np.int8)"),
+    ("datetime", "Convert it outside to numbers, of seconds say: "
+                 "(x - x[0]) / np.timedelta64(1, 's')"),
+    ("timedelta", "Convert it outside to numbers, of seconds say: x / np.timedelta64(1, 's')"),
+    ("str bytes StringDType", "Convert it outside to numbers: x.astype(float), or "
+                              "np.unique(x, return_inverse=True)[1]"),
+    ("object", "Convert it outside: np.array(x, dtype=float). A list of arrays, or of numbers "
+               "and None, may be an argument"),
+)
+"""Beginnings of the names of dtypes that the IR does not have, and what to do instead."""
+
+
+def remedy_for_dtype(dtype: np.dtype) -> str:
+    """Return what a user can do about an array of a dtype that the IR does not have."""
+    if dtype.names is not None:
+        return f"Pass its fields as arguments: {', '.join([f'x[{n!r}]' for n in dtype.names])}"
+    for beginnings, remedy in _IN_ANOTHER:
+        if dtype.name.startswith(tuple(beginnings.split())):
+            return remedy
+    return "Use float32, float64, complex64, complex128, integers or bool"

@@ -57,6 +57,7 @@ class Interface:
     facts     -- facts about the memory of its inputs
     found     -- outputs whose sizes the kernel finds out: their numbers, their kinds, and the Log
                  in which they are left; among `outputs` are their shapes
+    zero_d    -- the numbers of the outputs that are arrays without axes, and no numbers
     is_for_one_call -- whether the capture read state that may differ at the next call
     """
 
@@ -79,4 +80,5 @@ class Interface:
     facts: tuple[Fact, ...] = ()
     returned: tuple[tuple[int, bool, int], ...] = ()
     found: tuple[tuple[int, Kind, int], ...] = ()
+    zero_d: tuple[int, ...] = ()
     is_for_one_call: bool = False

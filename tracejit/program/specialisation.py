@@ -180,8 +180,11 @@ class Specialisation:
 
         Arrays of a device stay there.
         """
-        return [np.asarray(x).item() if weak and not _is_on_device(x) else x
-                for x, weak in zip(self.runner.run(values), self.interface.weak, strict=True)]
+        outputs = [np.asarray(x).item() if weak and not _is_on_device(x) else x
+                   for x, weak in zip(self.runner.run(values), self.interface.weak, strict=True)]
+        for k in self.interface.zero_d:
+            outputs[k] = outputs[k] if _is_on_device(outputs[k]) else np.asarray(outputs[k])
+        return outputs
 
     # --- the table of the fast entry ------------------------------------------------------------
 
@@ -284,7 +287,7 @@ class Specialisation:
         return (*source, kind, id(type_), 0)
 
     def _output_record(self, k: int, dtype: np.dtype, ndim: int) -> tuple[int, ...]:
-        if ndim:
+        if ndim or k in self.interface.zero_d:
             return (0, 0, 0, Words.AS_ARRAY, self._hold(dtype), ndim)
         kinds = {"f": Words.AS_FLOAT, "i": Words.AS_INT, "b": Words.AS_BOOL,
                  "c": Words.AS_COMPLEX}

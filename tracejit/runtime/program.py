@@ -34,6 +34,7 @@ class Program:
     written   -- leaves of the arguments to be overwritten, with the number of the output
     assigned  -- paths to variables to be assigned to, with the number of the output
     returned  -- leaves of the result that are arguments, or earlier leaves, as objects
+    zero_d    -- the numbers of the outputs that are arrays without axes, and no numbers
     results   -- names for outputs by number, where they have any
     """
 
@@ -49,6 +50,7 @@ class Program:
     assigned: list[tuple[paths.Path, int]] = field(default_factory=list)
     results: dict[int, str] = field(default_factory=dict)
     returned: tuple[Returned, ...] = ()
+    zero_d: tuple[int, ...] = ()
 
     @classmethod
     def of_graph(cls, graph: Graph) -> Program:
@@ -80,7 +82,8 @@ class Program:
             self.structure, self.constants, self.weak, self.written, self.assigned,
             capture.recorded, len(graph.sizes), 0 if kernel is None else len(kernel.logs),
             any(e.regions for e in graph.eqns), () if kernel is None else kernel.failures,
-            () if kernel is None else kernel.prints, capture.facts, self.returned, found)
+            () if kernel is None else kernel.prints, capture.facts, self.returned, found,
+            self.zero_d)
 
 
 def _kinds(atoms: Sequence[Atom]) -> tuple[Kind, ...]:

@@ -100,6 +100,7 @@ class Capture:
     returned   -- leaves of the result that are arguments, or earlier leaves, as objects
     united     -- inputs that are one array with an earlier one, which stands for both
     unseen     -- the names of calls and reads that no guard sees
+    zero_d     -- the numbers of the outputs that are arrays without axes, and no numbers
     """
 
     graph: Graph
@@ -119,6 +120,7 @@ class Capture:
     united: dict[int, int] = field(default_factory=dict)
     unseen: tuple[str, ...] = ()
     returned: tuple[Returned, ...] = ()
+    zero_d: tuple[int, ...] = ()
 
     def for_graph(self, graph: Graph) -> Capture:
         """Return the capture with its guards and checks of sizes on a copy of its graph."""
@@ -174,7 +176,7 @@ class CaptureAttempt:
             assigned = self._assigned(outputs, weak)
             capture = self._close(structure, outputs, constants, weak, written, assigned)
             return replace(capture, facts=tuple(self.memory.facts), united=self.memory.united,
-                           unseen=tuple(trace.unseen),
+                           unseen=tuple(trace.unseen), zero_d=_zero_d(leaves),
                            returned=_returned(leaves, tracers) if self.writes_back else ())
 
     def _results(self, fn: Callable[..., object], args: tuple[object, ...],
@@ -485,6 +487,14 @@ class CaptureAttempt:
                        constants, weak, written, dict(self.found.pins),
                        [p for _, _, p, v in captured.recorded.values() if v is not None],
                        assigned)
+
+
+def _zero_d(leaves: Sequence[object]) -> tuple[int, ...]:
+    """Return which of the outputs are arrays without axes; constants are no outputs."""
+    outputs = [x for x in leaves if isinstance(x, (Tracer, SymInt, float, complex, np.ndarray,
+                                                   np.generic))]
+    return tuple([k for k, x in enumerate(outputs) if not np.ndim(x) and (
+        isinstance(x, np.ndarray) or (isinstance(x, Tracer) and x.is_array))])
 
 
 def _spread(x: Any) -> Any:

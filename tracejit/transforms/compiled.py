@@ -37,7 +37,7 @@ class Jit:
                              writes_back=self.writes_back, assigns=True)
         return Program(c.graph.name, c.graph, c, (*c.arg_leaves, *c.leaves), c.structure,
                        c.constants, c.weak, c.written, self.options, c.assigned,
-                       returned=c.returned)
+                       returned=c.returned, zero_d=c.zero_d)
 
     def inline(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         """Call within a capture: as if it were not compiled."""

@@ -12,6 +12,7 @@ import numpy as np
 from tracejit.autodiff.transforms import gradient_block, gradient_graph
 from tracejit.ir.cells import line_name
 from tracejit.ir.core import Block, Graph
+from tracejit.ir.dtypes import DTYPES
 from tracejit.ir.types import Aval
 from tracejit.ops.calls import inline_region
 from tracejit.runtime.program import Program
@@ -62,7 +63,7 @@ class Gradient:
         for name, part, numbers in self._chosen(structure):
             for leaf_name, k in zip(leaf_names(part, name), numbers, strict=True):
                 dtype = kinds[k]
-                if dtype is None or dtype.kind not in "fc":
+                if dtype is None or dtype.kind not in "fc" or dtype not in DTYPES.values():
                     what = "no number" if dtype is None else f"of dtype {dtype}"
                     raise TypeError(
                         f"{self._where()}: {self.name} needs floats to differentiate by, but "
@@ -99,7 +100,8 @@ class Gradient:
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
                      leaves: Sequence[object] | None) -> Program:
         """Capture the function and append its gradient."""
-        self._require_float([s.dtype if s.kind != "generator" else None for s in specs], structure)
+        self._require_float([getattr(s.content, "dtype", None) if s.kind == "static" else
+                             s.dtype if s.kind != "generator" else None for s in specs], structure)
         c = capture_function(self.fn, specs, structure, leaves, assigns=True)
         value, aux = self._split(c.structure)
         if value != LEAF or c.constants[0] is not None:
@@ -135,7 +137,8 @@ class Gradient:
             results[0] = "value"
         program = Program(graph.name, graph, c, (*c.arg_leaves, *c.leaves), result,
                           [*constants, *(None for _ in wrt)], weak, [], self.options, assigned,
-                          results)
+                          results, zero_d=tuple([k for k, output in enumerate(kept)
+                                                 if output in c.zero_d]))
         if aux is not None and not self.with_value:  # (gradients, aux): gradients come last so far
             program = _rotated(program, len(constants), len(wrt))
         return program
@@ -192,7 +195,8 @@ def _rotated(program: Program, before: int, count: int) -> Program:
     assigned = [(path, output + count) for path, output in program.assigned]
     results = {k: program.results[old] for k, old in enumerate(order) if old in program.results}
     return replace(program, graph=replace(graph, block=block), constants=constants, weak=weak,
-                   assigned=assigned, results=results)
+                   assigned=assigned, results=results,
+                   zero_d=tuple([output + count for output in program.zero_d]))
 
 
 def _kind_of_result(value: Structure, constants: Sequence[Any]) -> str:

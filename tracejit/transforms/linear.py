@@ -348,7 +348,7 @@ class Tangent:
         weak = [*c.weak, *(w for w, k in zip(c.weak, kinds, strict=True) if k)]
         result = Structure(tuple, None, (c.structure, c.structure))
         return Program(graph.name, graph, c.for_graph(graph), sources, result,
-                       [*c.constants, *dots], weak, [], self.options)
+                       [*c.constants, *dots], weak, [], self.options, zero_d=c.zero_d)
 
     def inline(self, args: Any, kwargs: Any) -> Any:
         """Within a capture: the tangents become part of the program around it."""
@@ -404,7 +404,7 @@ class Tangent:
         whole.__name__ = f"jvp_{getattr(self.fn, '__name__', 'f')}"
         c = capture_function(whole, specs, structure, leaves)
         return Program(c.graph.name, c.graph, c, (*c.arg_leaves, *c.leaves), c.structure,
-                       c.constants, c.weak, [], self.options)
+                       c.constants, c.weak, [], self.options, zero_d=c.zero_d)
 
 
 def _require_one(t: object, other: object) -> Any:

@@ -54,7 +54,7 @@ class Composed:
                                  "Pass a copy as one of them")
         c = capture_function(self.run, specs, structure, leaves)
         return Program(c.graph.name, c.graph, c, (*c.arg_leaves, *c.leaves), c.structure,
-                       c.constants, c.weak, [], self.options)
+                       c.constants, c.weak, [], self.options, zero_d=c.zero_d)
 
     def inline(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         """Within a capture: run where it is called."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from tracejit.ir.core import Atom, Block, Literal, Op, Params, Site, Value
 from tracejit.ir.dims import Dim, Expr, bare_value, clamps, dim_values
-from tracejit.ir.dtypes import DTYPES
+from tracejit.ir.dtypes import DTYPES, remedy_for_dtype
 from tracejit.ir.optable import find_op
 from tracejit.trace.ground.context import current, refuse, refuse_outside
 from tracejit.trace.ground.dispatch import FUNCTIONS, UFUNCS, Changing, loop_dtypes
@@ -69,7 +69,7 @@ def lift(x: Any) -> Any:
     if isinstance(x, np.ndarray):
         if x.dtype not in SUPPORTED:
             raise refuse(f"arrays of dtype {x.dtype} cannot be captured",
-                         "Use a float, complex, integer or bool dtype")
+                         remedy_for_dtype(x.dtype))
         captured = current().captured
         return x[()] if captured is None and not x.ndim else captured.constant(x)
     if isinstance(x, (list, tuple)):

@@ -13,7 +13,7 @@ import numpy as np
 
 from tracejit.errors import Refusal
 from tracejit.ir.draws import is_generator
-from tracejit.ir.dtypes import DTYPES
+from tracejit.ir.dtypes import DTYPES, remedy_for_dtype
 from tracejit.trace.ground.strangers import remedy_for
 
 __all__ = ["ArgSpec", "is_spec", "parameter_names", "spec", "spec_of_leaf"]
@@ -81,7 +81,7 @@ def spec_of_leaf(x: Any, what: str = "an argument") -> ArgSpec:
         dtype = x.dtype if x.dtype.isnative else x.dtype.newbyteorder("=")
         if dtype not in DTYPES.values():
             raise Refusal(f"{what} is an array of dtype {x.dtype}, which cannot be captured. "
-                          "Use float32, float64, complex64, complex128, integers or bool")
+                          f"{remedy_for_dtype(x.dtype)}")
         return ArgSpec("array", dtype, x.ndim)
     if isinstance(x, np.generic) and x.dtype in DTYPES.values():
         return ArgSpec("scalar", x.dtype)
