@@ -28,6 +28,7 @@ from tracejit.scipy_api.formulas import (
 )
 from tracejit.scipy_api.lines import LINES
 from tracejit.scipy_api.masses import DISCRETE
+from tracejit.scipy_api.noncentral import NONCENTRAL
 from tracejit.scipy_api.power_tails import POWER_TAILS
 from tracejit.scipy_api.powers import POWERS
 from tracejit.scipy_api.rays import RAYS
@@ -141,7 +142,7 @@ CONTINUOUS["wald"] = Distribution({
     what: partial(lambda formula, y: formula(y, np.float64(1.0)), formula)
     for what, formula in {**TAILS["invgauss"], "logpdf": invgauss_logpdf}.items()}, low=zero,
     nothing_at_ends=True)
-for _table in (RAYS, LINES, POWERS, BOUNDED, SKEWED, POWER_TAILS):
+for _table in (RAYS, LINES, POWERS, BOUNDED, SKEWED, POWER_TAILS, NONCENTRAL):
     CONTINUOUS.update(_table)
 
 for _name, _formulas in TAILS.items():

@@ -95,7 +95,7 @@ def _distribution(d: Distribution, what: str, x: object, args: Parameters) -> An
     given: Any = double(x)
     y = np.floor(given - loc) if d.discrete else (given - loc) / scale
     low, high = d.low(*shapes), d.high(*shapes)
-    inside = ((y >= low) if d.discrete else (y > low)) & (y < high)
+    inside = ((y >= low) & (y > -np.inf) if d.discrete else (y > low)) & (y < high)
     valid = valid_of(d, args)
     safe = [np.where(valid, s, d.harmless) for s in shapes]
     within = d.formulas[what](np.where(inside, y, d.inner), *safe)

@@ -207,6 +207,11 @@ FURTHER: dict[str, Moments] = {
     "rel_breitwigner": _of_powers(_breit_power), "gengamma": _of_powers(_gengamma_power),
     "rice": Moments(_rice_mean, lambda b: 2.0 + b * b - _rice_mean(b) ** 2),
     "norminvgauss": Moments(lambda a, b: b / _lean(a, b), lambda a, b: a * a / _lean(a, b) ** 3),
+    "ncx2": Moments(lambda df, nc: df + nc, lambda df, nc: 2.0 * df + 4.0 * nc),
+    "ncf": Moments(
+        lambda n, m, nc: above(2.0, m, lambda m: m * (n + nc) / (n * (m - 2.0)), np.nan),
+        lambda n, m, nc: above(4.0, m, lambda m: 2.0 * (m / n) ** 2 * (
+            (n + nc) ** 2 + (n + 2.0 * nc) * (m - 2.0)) / ((m - 2.0) ** 2 * (m - 4.0)), np.nan)),
     "betanbinom": Moments(
         lambda n, a, b: above(1.0, a, lambda a: n * b / (a - 1.0)),
         lambda n, a, b: above(2.0, a, lambda a: n * b * (n + a - 1.0) * (a + b - 1.0) / (

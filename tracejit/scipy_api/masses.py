@@ -8,9 +8,9 @@ import numpy as np
 
 from tracejit.numpy_api.special import betaln, gammaln, xlog1py, xlogy
 from tracejit.scipy_api.formulas import Distribution, one, positive, zero
+from tracejit.scipy_api.noncentral import SKELLAM
 from tracejit.scipy_api.quantiles import before_zero, by_sums, counted_by, of_tails
 from tracejit.scipy_api.urns import URNS, is_whole
-from tracejit.trace.values.equations import apply
 
 __all__ = ["DISCRETE"]
 
@@ -26,13 +26,6 @@ def _betabinom(k: np.ndarray, n: np.ndarray, a: np.ndarray, b: np.ndarray) -> An
 
 def _betanbinom(k: np.ndarray, n: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
     return -np.log(n + k) - betaln(n, k + 1.0) + betaln(a + n, b + k) - betaln(a, b)
-
-
-def _skellam(k: np.ndarray, first: np.ndarray, second: np.ndarray) -> Any:
-    order = np.abs(np.floor(k))  # floor has no derivative
-    roots = np.sqrt(first), np.sqrt(second)
-    return (-(roots[0] - roots[1]) ** 2 + k * (np.log(roots[0]) - np.log(roots[1]))
-            + np.log(apply("ive", order, 2.0 * roots[0] * roots[1])))
 
 
 def _dlaplace_tails(k: np.ndarray, a: np.ndarray) -> tuple[Any, Any]:
@@ -85,8 +78,7 @@ DISCRETE: dict[str, Distribution] = {
     "logser": Distribution(by_sums(
         lambda k, p: xlogy(k, p) - np.log(k) - np.log(-np.log1p(-p)), one), ("p",),
         lambda p: (p > 0.0) & (p < 1.0), one, inner=1.0, discrete=True, harmless=0.5),
-    "skellam": Distribution({"logpmf": _skellam}, ("mu1", "mu2"), positive, inner=0.0,
-                            discrete=True),
+    "skellam": SKELLAM,
     "geom": Distribution({"logpmf": lambda k, p: xlog1py(k - 1.0, -p) + np.log(p)}, ("p",),
                          lambda p: (p > 0.0) & (p <= 1.0), one, inner=1.0, discrete=True),
 }

@@ -136,9 +136,6 @@ RAYS: dict[str, Distribution] = {
     "erlang": Distribution(_by_gamma(
         lambda y, a: xlogy(a - 1.0, y) - y - gammaln(a), lambda a: a, lambda y, a: y,
         lambda g, a: g), ("a",), positive, zero),
-    "rice": Distribution({
-        "logpdf": lambda y, b: np.log(y) - 0.5 * (y - b) ** 2 + np.log(apply("i0e", y * b))},
-        ("b",), lambda b: b >= 0.0, zero),
     "exponweib": Distribution({
         "logpdf": _exponweib_logpdf, **of_tails(
             lambda y, a, c: (np.power(-np.expm1(-np.power(y, c)), a),

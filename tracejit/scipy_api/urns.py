@@ -12,7 +12,7 @@ import numpy as np
 
 from tracejit.numpy_api.special import betaln, exprel
 from tracejit.ops.calls import stop_gradient
-from tracejit.scipy_api.formulas import Distribution, one, positive, zero
+from tracejit.scipy_api.formulas import Distribution, Formula, one, positive, zero
 from tracejit.scipy_api.integrals import euler_maclaurin
 from tracejit.scipy_api.quantiles import before_zero, by_sums, counted_by, of_tails, summed
 
@@ -71,7 +71,7 @@ def _fisher_mode(whole: np.ndarray, good: np.ndarray, drawn: np.ndarray,
     return stop_gradient(np.minimum(np.maximum(mode, low), high))
 
 
-def _fisher_sum(of: Any, *shapes: np.ndarray) -> Any:
+def _fisher_sum(of: Formula, *shapes: np.ndarray) -> Any:
     """Return the sum of a function of counts, times their weights, over that of the mode."""
     top = _fisher_weight(_fisher_mode(*shapes), *shapes)
     return summed(lambda k, top, *s: of(k) * np.exp(_fisher_weight(k, *s) - top),
