@@ -21,7 +21,7 @@ SAMPLE = 2
 DRAWN = {
     "test_series.py::test_functions_are_numpys": 25,
     **{f"test_{name}.py::test_values_are_scipys_and_derivatives_differences": 12
-       for name in ("pieces", "surfaces")},
+       for name in ("pieces", "ranks", "surfaces")},
     **{f"test_{name}.py::test_second_derivatives_are_differences_of_the_first": 1
        for name in ("pieces", "surfaces")},
     "test_programs_as_they_are.py::test_programs_are_compiled_once": 8,

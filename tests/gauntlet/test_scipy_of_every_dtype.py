@@ -125,6 +125,8 @@ CALLS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("spsolve", "cg", "gmres", "bicgstab", "splu", "factorized"), (
         M + M.T, V[:5])),
     "istft": (M,), "deconvolve": (V, A), "order_filter": (V, Fixed(np.ones(3)), 1),
+    **dict.fromkeys(("f_oneway", "spearmanr", "kendalltau"), (V, W[::-1].copy())),
+    "theilslopes": (V, STEPS), "yeojohnson": (V, 0.7), "yeojohnson_llf": (0.7, V),
     "lombscargle": (STEPS, V, W), "jensenshannon": (W, W[::-1].copy()), "vq": (M, M[:2]),
     "whiten": (M,),
     **{f"{form}_{kind}": (M,) for form in ("csr", "csc", "coo") for kind in ("array", "matrix")},

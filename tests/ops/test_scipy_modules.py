@@ -22,6 +22,7 @@ import scipy.spatial.distance
 import scipy.stats
 from design_cases import DESIGN_CASES
 from kernel_cases import KERNEL_CASES
+from rank_cases import RANK_CASES
 from signal_cases import SIGNAL_CASES
 from test_numpy_cases import check_case
 
@@ -267,6 +268,10 @@ OF_PIECES = [f"scipy.interpolate.{name}" for name in (
 """Functions with cases in `test_pieces.py`."""
 
 
+OF_RANKS = [f"scipy.stats.{name}" for name in RANK_CASES]
+"""Functions with cases in `test_ranks.py`."""
+
+
 OF_SCATTERED = [f"scipy.interpolate.{name}" for name in (
     "RectBivariateSpline", "LinearNDInterpolator", "NearestNDInterpolator", "griddata",
     "RBFInterpolator")]
@@ -279,7 +284,7 @@ OF_ROOTS = [f"scipy.optimize.{name}" for name in ("brentq", "bisect", "newton", 
 
 def test_every_function_captured_has_a_case() -> None:
     elsewhere = (*OF_ROOTS, *OF_INTEGRALS, *MADE_OUTSIDE, *OF_FUNCTIONS, *OF_SPLINES, *OF_PIECES,
-                 *OF_SCATTERED)
+                 *OF_RANKS, *OF_SCATTERED)
     others = [name for name in FOREIGN if name not in elsewhere and not name.startswith((
         "scipy.special.", "scipy.linalg.", "scipy.sparse.", "scipy.spatial.transform."))]
     assert [name for name in others if not CASES.get(name)] == []

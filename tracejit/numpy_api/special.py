@@ -17,9 +17,9 @@ from tracejit.trace.ground.dispatch import FOREIGN, scipy_captures
 from tracejit.trace.values.equations import apply, broadcast_dims, cast, is_weak
 from tracejit.trace.values.python_numbers import require
 
-__all__ = ["EULER", "beyond_stirling", "betaln", "boxcox", "common_dtype", "exprel", "gammaln",
-           "in_double", "log1prel", "log_ndtr", "ndtri", "recurrence", "rel_entr", "rgamma",
-           "xlog1py", "xlogy"]
+__all__ = ["EULER", "beyond_stirling", "betaln", "boxcox", "boxcox1p", "common_dtype", "exprel",
+           "gammaln", "in_double", "log1prel", "log_ndtr", "ndtri", "recurrence", "rel_entr",
+           "rgamma", "xlog1py", "xlogy"]
 
 
 def common_dtype(operands: Iterable[object]) -> np.dtype:
@@ -308,7 +308,7 @@ def _boxcox_of_log(log: np.ndarray, x: np.ndarray, power: np.ndarray) -> Any:
             x >= 0.0), -0.0, np.nan)))
 
 
-def _boxcox1p(x: np.ndarray, power: np.ndarray) -> Any:
+def boxcox1p(x: np.ndarray, power: np.ndarray) -> Any:
     log = np.log1p(np.where((x > -1.0) & (x < np.inf), x, 0.0))
     return _boxcox_of_log(log, x + 1.0, power)
 
@@ -378,7 +378,7 @@ _DOUBLE: dict[str, Callable[..., object]] = {
     "betaln": _betaln_of_all, "beta": _beta_of_all, "ndtri": ndtri, "erfinv": _erfinv,
     "erfcinv": _erfcinv,
     "log_ndtr": log_ndtr, "rel_entr": rel_entr, "kl_div": _kl_div, "huber": _huber,
-    "pseudo_huber": _pseudo_huber, "exprel": exprel, "boxcox": boxcox, "boxcox1p": _boxcox1p,
+    "pseudo_huber": _pseudo_huber, "exprel": exprel, "boxcox": boxcox, "boxcox1p": boxcox1p,
     "inv_boxcox": _inv_boxcox, "inv_boxcox1p": _inv_boxcox1p,
     "exp10": lambda x: np.power(10.0, x),
 }
