@@ -62,7 +62,7 @@ _ROWS = (
     _libm("j1", device=True), _libm("y0", device=True),
     _libm("y1", device=True), _libm("lgamma", device=True), _libm("tgamma", device=True),
     _libm("pow", operands=2), _libm("atan2", "arctan2", operands=2),
-    _libm("hypot", "hypot", operands=2), _libm("nextafter", operands=2, device=True),
+    _libm("hypot", "hypot", operands=2), _libm("nextafter", "nextafter", operands=2),
     # A few instructions each.
     Scalar("sqrt", quick=True, math="sqrt"),
     Scalar("fabs", flops="compare", quick=True, math="absolute"),

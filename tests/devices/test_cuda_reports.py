@@ -240,6 +240,13 @@ def test_a_wrong_shape_is_raised_at_the_users_line() -> None:
     assert raised.traceback[-1].lineno == narrow.__code__.co_firstlineno
 
 
+@needs_compiler
+def test_the_number_next_to_a_float32_is_found_in_float32() -> None:
+    """Next to it in float64 is a number that is rounded to the first again."""
+    lowered = tracejit.jit(np.nextafter, target="cuda").trace("f32[n]", "f32[n]").lower()
+    assert not any(".f64" in text for text in lowered.ptx((8, 0)).values())
+
+
 # --- what is not installed ------------------------------------------------------------------------
 
 
