@@ -102,6 +102,38 @@ def test_the_derivative_of_the_next_number_is_one_by_the_first() -> None:
     np.testing.assert_array_equal(found[1], 0.0)
 
 
+@pytest.mark.parametrize("mode", ["ALWAYS", "IF_NEEDED", "NEVER"])
+@pytest.mark.parametrize("dtype", [None, np.float64, np.float32])
+def test_modes_of_copying_mean_what_they_mean_in_numpy(mode: str, dtype: Any) -> None:
+    copy: Any = getattr(np._CopyMode, mode)  # type: ignore[attr-defined]  # as libraries pass it
+
+    def f(x: Any) -> Any:
+        y = x * 1.0
+        z = np.array(y, dtype, copy=copy)
+        z[0] = 5.0
+        return y, z
+
+    with tracejit.config(disable_jit=True):
+        found = _outcome(tracejit.jit(f), X)
+    for a, b in zip(found, _outcome(f, X), strict=True):
+        if isinstance(b, np.ndarray):
+            np.testing.assert_array_equal(a, b)
+        else:  # an error's type, and its words, to which NumPy adds advice
+            assert a is b or b.startswith(a)
+
+
+def test_clip_takes_a_casting_rule_for_one_dtype() -> None:
+    def f(x: Any, y: Any, casting: Any = "no") -> Any:
+        out = np.empty(x.shape)
+        np.clip(x, y, y + 1.0, out=out, casting=casting)
+        return out[()]
+
+    with tracejit.config(disable_jit=True):
+        np.testing.assert_array_equal(tracejit.jit(f)(X, X[:, ::-1]), f(X, X[:, ::-1]))
+        with pytest.raises(tracejit.Refusal, match="casting= of several dtypes"):
+            tracejit.jit(f)(X, X.astype(np.float32))
+
+
 def test_wrong_devices_and_versions_raise_numpys_errors() -> None:
     with tracejit.config(disable_jit=True):
         with pytest.raises(ValueError):

@@ -9,7 +9,7 @@ import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.trace.ground.context import current
+from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, captures, loop_dtypes
 from tracejit.trace.ground.layouts import joined, lay_out
 from tracejit.trace.python.ufunc_calls import write_out
@@ -104,8 +104,12 @@ def _common_dtype(*operands: object) -> np.dtype:
 
 @captures(np.clip, method="clip")
 def clip(a: object, a_min: object = None, a_max: object = None, out: object = None, *,
-         min: object = None, max: object = None) -> Any:
+         min: object = None, max: object = None, casting: object = None) -> Any:
     """Limit elements to an interval."""
+    kinds = {dtype_of(lift(x)) for x in (a, a_min, a_max, out, min, max) if x is not None}
+    if casting is not None and len(kinds) > 1:
+        raise refuse("np.clip with casting= of several dtypes cannot be captured",
+                     "Convert them with .astype first, and leave it out")
     if (a_min is not None or a_max is not None) and (min is not None or max is not None):
         raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are "
                          "provided is forbidden.")

@@ -162,6 +162,7 @@ def empty_like(prototype: object, dtype: npt.DTypeLike | None = None, order: str
 def array(a: object, dtype: npt.DTypeLike | None = None, *, copy: object = True, order: str = "K",
           ndmin: int = 0) -> Tracer:
     """Return an array of numbers, tracers, or nested lists of them."""
+    copy = {"ALWAYS": True, "IF_NEEDED": None, "NEVER": False}.get(getattr(copy, "name", ""), copy)
     if isinstance(a, range):
         result = FUNCTIONS[np.arange](a.start, a.stop, a.step)
     elif isinstance(a, TracedIterable):
