@@ -28,7 +28,16 @@ P = M @ M.T + np.eye(3)
 Q = P + np.triu(M, 1)  # its triangles differ
 HOLES = np.array([[1.0, np.nan, 3.0], [np.inf, 5.0, -np.inf]])
 
+SERIES = ("poly", "cheb", "leg", "herm", "herme", "lag")
+OF_SERIES: dict[str, tuple[Any, ...]] = {
+    **dict.fromkeys(("add", "sub", "mul"), (V, W)), "pow": (V, 2), "der": (V,), "int": (V,),
+    "vander2d": (V, W, (1, 2)), "vander3d": (V, W, V, (1, 0, 2)), "fit": (V, W, 1),
+    **{f"{kind}{count}": given for kind in ("val", "grid") for count, given in (
+        ("2d", (V, W, M)), ("3d", (V, W, V, M[:, :, None])))}}
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    **{prefix + name: given for prefix in SERIES for name, given in OF_SERIES.items()},
+    "fit": (V, W, 1), "fromroots": (V,), "poly1d": (V,), **dict.fromkeys((
+        "Polynomial", "Chebyshev", "Legendre", "Hermite", "HermiteE", "Laguerre"), (V,)),
     "quantile": (M, 0.3), "percentile": (M, 30.0), "sliding_window_view": (M, 2),
     **dict.fromkeys(("jvp", "yvp", "ivp", "kvp", "spherical_jn", "spherical_yn", "spherical_in",
                      "spherical_kn"), (1, np.abs(V) + 0.5)),
@@ -81,7 +90,8 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "kaiser": (5, 2.0), "histogram2d": (V, W), "array_equiv": (V, V),
     "atleast_1d": (V,), "atleast_2d": (V,), "gradient": (M,),
     "can_cast": (np.float32, np.float64), "fractional_matrix_power": (M, 0.5),
-    "expm_frechet": (M, P), "orthogonal_procrustes": (M, P), "eigh_tridiagonal": (V, W[:-1]),
+    "expm_frechet": (M, P), "orthogonal_procrustes": (M, P),
+    "subspace_angles": (M[:, :1], P[:, :1]), "eigh_tridiagonal": (V, W[:-1]),
     **dict.fromkeys(("polyval", "chebval", "legval", "hermeval", "hermval", "lagval"), (V, W)),
     "eigvals_banded": (M,), "matmul_toeplitz": (V, V), "solve_circulant": (V, W),
     "solve_continuous_are": (M, P, M, P), "solve_discrete_are": (M, P, M, P),
@@ -132,7 +142,13 @@ VALUES: dict[str, list[Any]] = {
 EXTRA: dict[str, dict[str, list[Any]]] = {
     "isin": {"assume_unique": [True], "invert": [True], "kind": ["sort"]},
     "sliding_window_view": {"writeable": [False]},
-    "vander": {"increasing": [True]},
+    "vander": {"increasing": [True]}, "poly1d": {"variable": ["t"]},
+    **{f"{prefix}{name}": extra for prefix in SERIES for name, extra in {
+        "der": {"scl": [2.0]}, "int": {"lbnd": [0.5], "scl": [2.0], "k": [1.0, [2.0]]},
+        "pow": {"maxpower": [3, 1]}}.items()},
+    **{name: {"domain": [[0.0, 2.0]], "window": [[0.0, 3.0]], "symbol": ["t"]} for name in (
+        "Polynomial", "Chebyshev", "Legendre", "Hermite", "HermiteE", "Laguerre", "fit",
+        "fromroots")},
     "pad": {"constant_values": [3.0, (1.0, 2.0)], "mode": [
         "edge", "reflect", "wrap", "mean", "linear_ramp"]},
     "clip": {"where": [V > 0.0], "dtype": [FLOAT32], "casting": ["unsafe"]},

@@ -46,7 +46,8 @@ t = scipy.stats.t
 Case = tuple[Callable[..., Any], tuple[Any, ...], str]
 FOUND: dict[str, Case] = {
     "t.moment": (lambda x: t.moment(2, x), (B,), "scipy.stats.t.moment"),
-    "stats.kendalltau": (lambda x: scipy.stats.kendalltau(x, B)[0], (B,), "scipy.stats.kendalltau"),
+    "stats.weightedtau": (lambda x: scipy.stats.weightedtau(x, B)[0], (B,),
+                          "scipy.stats.weightedtau"),
     "solve_ivp": (lambda k: scipy.integrate.solve_ivp(lambda t, y: -k * y, (0.0, 1.0), [k],
                                                       method="Radau").y,
                   (2.0,), "scipy.integrate.solve_ivp"),

@@ -38,6 +38,11 @@ LINALG_CASES: dict[str, list[tuple[Any, ...]]] = {
         WIDE, WIDE + 1j * TALL.T, WIDE.astype(np.float32), WIDE[:1])] + [
             (scipy.linalg.null_space, TALL),
             (lambda a: of_space(scipy.linalg.null_space(a, rcond=1e-3)), WIDE)],
+    "signm": [(scipy.linalg.signm, x) for x in (
+        FIVE + np.eye(5), POSITIVE, POSITIVE - 2.5 * np.eye(len(POSITIVE)))],
+    "subspace_angles": [(scipy.linalg.subspace_angles, *x) for x in (
+        (FIVE[:, :2], FIVE[:, 2:4] + FIVE[:, :2]), (FIVE[:, :1], FIVE[:, 1:4]),
+        (FIVE[:, 2:5], FIVE[:, :2] + 0.5j * FIVE[:, 1:3]))],
     "pinvh": [(scipy.linalg.pinvh, POSITIVE), (
         lambda a: scipy.linalg.pinvh(a, lower=False, return_rank=True), HERMITIAN),
         (lambda a: scipy.linalg.pinvh(a, 1e-3, 1e-4), POSITIVE),

@@ -55,6 +55,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     series_fits,
     series_functions,
     shapes,
+    signs_and_angles,
     similar_matrices,
     singular,
     sliding,

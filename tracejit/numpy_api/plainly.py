@@ -8,7 +8,7 @@ import numpy as np
 
 __all__ = ["accumulated", "along_axis", "changed_at", "cofactors", "divided", "folded",
            "folded_between", "matrix_exponential", "order_of_swaps", "over_axes",
-           "polynomial_of_roots", "require_positive_band", "triangular_logarithm",
+           "polynomial_of_roots", "require_positive_band", "sign_of_matrix", "triangular_logarithm",
            "triangular_root", "vectorized"]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
@@ -235,6 +235,16 @@ def doubled(a: np.ndarray, g: np.ndarray, h: np.ndarray) -> np.ndarray:
         h = h + 0.5 * (more + more.T)
         change, count = np.max(np.abs(more)), count + 1
     return h
+
+
+def sign_of_matrix(a: np.ndarray) -> np.ndarray:
+    """Return the limit of Newton's steps to the sign of a matrix."""
+    change, count = np.inf, 0
+    while change > 1e-14 * np.max(np.abs(a)) and count < 60:
+        step = 0.5 * (np.linalg.inv(a) - a)
+        a = a + step
+        change, count = np.max(np.abs(step)), count + 1
+    return a
 
 
 def require_positive_band(band: np.ndarray) -> None:
