@@ -104,6 +104,22 @@ def test_empty_and_small_matrices_are_numpys(f: Any, shape: tuple[int, int]) -> 
             assert_same(a, b)
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.complex128])
+@pytest.mark.parametrize("f", [np.linalg.eigh, np.linalg.eig, np.linalg.svd,
+                               lambda a: np.linalg.svd(a, False)])
+def test_vectors_of_empty_matrices_have_empty_derivatives(f: Any, kind: Any) -> None:
+    def total(a: Any) -> Any:
+        return sum(np.sum(np.abs(x)) for x in f(a))
+
+    shapes = [(0, 0)] if f in (np.linalg.eigh, np.linalg.eig) else [(0, 0), (0, 3), (3, 0)]
+    for shape in shapes:
+        with tracejit.config(disable_jit=True):
+            gradient = tracejit.grad(total)
+            assert gradient(np.zeros(shape, kind)).shape == shape
+            twice = tracejit.grad(lambda a: np.sum(np.abs(gradient(a))))
+            assert twice(np.zeros(shape, kind)).shape == shape
+
+
 def test_single_precision_is_rounded_from_double_as_numpy_does() -> None:
     a = A.astype(np.float32)
     with tracejit.config(disable_jit=True):

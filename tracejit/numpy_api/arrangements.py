@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import Dim, product
-from tracejit.numpy_api.axes import normalize_axis
+from tracejit.numpy_api.axes import along_axis, normalize_axis
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_array, as_tracer
 from tracejit.numpy_api.joins import concatenate
 from tracejit.numpy_api.ordering import argsort, sort
-from tracejit.numpy_api.shapes import broadcast_to, ravel, transpose
+from tracejit.numpy_api.shapes import atleast_1d, broadcast_to, ravel, transpose
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import METHODS, captures
 from tracejit.trace.values.equations import (
@@ -40,9 +40,9 @@ __all__ = ["resized"]
 @captures(np.atleast_3d)
 def atleast_3d(*arys: object) -> Any:
     """Return arrays with at least three axes."""
-    keys: dict[int, Any] = {0: (None, None, None), 1: (None, slice(None), None),
+    keys: dict[int, Any] = {1: (None, slice(None), None),
                             2: (slice(None), slice(None), None)}
-    result = [a[keys[len(a.dims)]] if len(a.dims) < 3 else a for a in map(as_tracer, arys)]
+    result = [a[keys[len(a.dims)]] if len(a.dims) < 3 else a for a in map(atleast_1d, arys)]
     return result[0] if len(result) == 1 else tuple(result)
 
 
@@ -166,8 +166,8 @@ def _require_kth(a: Tracer, kth: object, axis: object, kind: object) -> None:
     """Raise NumPy's errors of a kind or a place that is not there."""
     if kind not in (None, "introselect"):
         raise ValueError(f"select kind must be 'introselect' (got {kind!r})")
-    size = as_operand(product(a.dims) if axis is None else
-                      a.dims[normalize_axis(axis, len(a.dims))])
+    along, own = along_axis(a, axis)
+    size = as_operand(along.dims[own])
     for k in kth if isinstance(kth, (tuple, list)) else (kth,):
         if isinstance(k, (bool, np.bool_)) or np.asarray(k).dtype.kind not in "iu":
             raise TypeError("Partition index must be integer")

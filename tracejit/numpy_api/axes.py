@@ -15,8 +15,13 @@ __all__ = ["along_axis", "normalize_axes", "normalize_axis", "require_no_list"]
 
 
 def along_axis(a: Tracer, axis: object) -> tuple[Tracer, int]:
-    """Return an array and the axis to work along: the array flat, where there is none."""
-    return (a.reshape(-1), 0) if axis is None else (a, normalize_axis(axis, len(a.dims)))
+    """Return an array and the axis to work along: the array flat, where there is none.
+
+    A number has an axis too for NumPy's C code: 0, which is also -1.
+    """
+    if axis is None or (not a.dims and not isinstance(axis, Tracer) and axis in (0, -1)):
+        return a.reshape(-1), 0
+    return a, normalize_axis(axis, len(a.dims))
 
 
 def normalize_axis(axis: Any, ndim: int) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.numpy_api.axes import normalize_axis
+from tracejit.numpy_api.axes import along_axis
 from tracejit.numpy_api.creation import counted
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.joins import concatenate
@@ -268,10 +268,7 @@ def bincount(x: object, weights: object = None, minlength: Any = 0) -> Any:
 @captures(np.repeat, method="repeat")
 def repeat(a: object, repeats: object, axis: object = None) -> Tracer:
     """Return an array with each element repeated, as often as one number says or each its own."""
-    a = as_tracer(a)
-    if axis is None:
-        a, axis = ravel(a), 0
-    axis = normalize_axis(axis, len(a.dims))
+    a, axis = along_axis(as_tracer(a), axis)
     if isinstance(repeats, (list, tuple, np.ndarray)) or (
             isinstance(repeats, Tracer) and repeats.dims):
         return _repeat_each(a, as_tracer(repeats), axis)

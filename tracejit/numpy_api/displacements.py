@@ -19,7 +19,7 @@ from tracejit.trace.ground.views import whole
 from tracejit.trace.values.equations import apply, as_operand, cast, lift, to_dim
 from tracejit.trace.values.indexing import as_memory
 from tracejit.trace.values.symbolic_ints import python_dims
-from tracejit.trace.values.tracer import Tracer
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 if TYPE_CHECKING:
     pass
@@ -32,7 +32,9 @@ from tracejit.numpy_api.shapes import as_tuple, ravel, reshape
 def flip(m: object, axis: object = None) -> Tracer:
     """Return a view with axes reversed."""
     m = as_tracer(m)
-    axes = normalize_axes(axis, len(m.dims))
+    if not m.dims and axis is None:
+        return tracer_of(m.value)
+    axes = normalize_axes((axis,) if isinstance(axis, int) else axis, len(m.dims))
     return m[tuple(slice(None, None, -1) if k in axes else slice(None) for k in range(len(m.dims)))]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from tracejit.ir.core import Span
 from tracejit.ir.dims import Dim
-from tracejit.numpy_api.axes import normalize_axis
+from tracejit.numpy_api.axes import along_axis, normalize_axis
 from tracejit.numpy_api.data_sizes import BY_DATA, taken
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.joins import concatenate
@@ -171,7 +171,7 @@ for _function in _COUNTING:
 @captures(np.compress)
 def compress(condition: object, a: object, axis: object = None) -> Tracer:
     """Return the places along an axis for which a condition holds."""
-    x, axis = _along(a, axis)
+    x, axis = along_axis(as_tracer(a), axis)
     mask = as_tracer(condition)
     if len(mask.dims) != 1:
         raise ValueError("condition must be a 1-d array")

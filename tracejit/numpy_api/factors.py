@@ -268,8 +268,6 @@ def pinv(a: object, rcond: object = None, hermitian: bool = False, *,
     x = double(a)
     if rcond is not None and rtol is not np._NoValue:
         raise ValueError("`rtol` and `rcond` can't be both set.")
-    if hermitian:
-        raise refuse("numpy.linalg.pinv with hermitian=True cannot be captured", "Leave it out")
     if rcond is None:
         rcond = 1e-15 if rtol is np._NoValue else rtol
     if rcond is None:
@@ -278,6 +276,8 @@ def pinv(a: object, rcond: object = None, hermitian: bool = False, *,
     if len(share.dims) > len(x.dims) - 2:
         raise ValueError("non-broadcastable output operand: rcond has more axes than the stack of "
                          "matrices")
+    if hermitian:
+        x = parts_of_triangle(require_square(x), lower=True)  # NumPy reads the lower triangle
     found = over_stacks(lambda m, c: pinv_of(m, c)[0], "np.linalg.pinv", (x, 2), (share, 0))
     return single_again(found, a)
 

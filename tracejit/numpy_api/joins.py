@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.python.ufunc_calls import write_reduced
 from tracejit.trace.values.equations import apply, as_operand, cast, dtype_of, same_dim
+from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.tracer import Tracer
 
 if TYPE_CHECKING:
@@ -152,13 +153,25 @@ def append(arr: object, values: object, axis: object = None) -> Tracer:
     return concatenate([arr, values], axis)
 
 
+def _cuts(places: object) -> list[Any] | None:
+    """Return the places of cuts one by one, or None where a number of sections is given."""
+    if isinstance(places, Tracer) and places.dims:
+        count = need_int(places.dims[0], "np.split at the places that are in an array")
+        return [places[k] for k in range(count)]
+    if isinstance(places, Tracer) or not isinstance(places, Iterable) or (
+            isinstance(places, np.ndarray) and not places.ndim):
+        return None
+    return list(places)
+
+
 @captures(np.split)
 def split(ary: object, indices_or_sections: Any, axis: int = 0) -> list[Tracer]:
     """Return views of consecutive parts."""
     ary = as_tracer(ary)
     axis = normalize_axis(axis, len(ary.dims))
-    if isinstance(indices_or_sections, (list, tuple, np.ndarray)):
-        ends = [0, *indices_or_sections, None]
+    cuts = _cuts(indices_or_sections)
+    if cuts is not None:
+        ends = [0, *cuts, None]
     else:
         sections = int(indices_or_sections)
         if sections < 1:
@@ -175,7 +188,7 @@ def split(ary: object, indices_or_sections: Any, axis: int = 0) -> list[Tracer]:
 @captures(np.array_split)
 def array_split(ary: object, indices_or_sections: Any, axis: int = 0) -> list[Tracer]:
     """Return views of consecutive parts, the first ones longer where they cannot be equal."""
-    if isinstance(indices_or_sections, (list, tuple, np.ndarray)):
+    if _cuts(indices_or_sections) is not None:
         return split(ary, indices_or_sections, axis)
     ary, sections = as_tracer(ary), int(indices_or_sections)
     if sections <= 0:

@@ -59,14 +59,26 @@ def _lower(m: Tracer) -> Tracer:
     return lower
 
 
-def solve_triangular(a: object, b: object, trans: object = 0, lower: bool = False) -> Any:
-    """Solve a triangular system, as `scipy.linalg.solve_triangular`."""
+def solve_triangular(a: object, b: object, trans: object = 0, lower: bool = False,
+                     unit_diagonal: bool = False) -> Any:
+    """Solve a triangular system, or each of a stack, as `scipy.linalg.solve_triangular`."""
     if trans not in (0, 1, 2, "N", "T", "C"):
         raise ValueError(f"trans is 0, 1, 2, 'N', 'T' or 'C', not {trans!r}")
-    a, b = _system(a, b)
     turns = conjugate if trans in (2, "C") else lambda x: x
-    return turns(_on_columns(lambda m: apply("triangular_solve", a, m, lower=bool(lower),
-                                             transposed=trans not in (0, "N")), a, turns(b)))
+
+    def solve_one(a: Tracer, b: Tracer) -> Any:
+        a, b = _system(a, b)
+        if unit_diagonal:
+            i = apply("iota", size=a.dims[0])
+            a = as_tracer(np.where(i[:, None] == i[None, :], a.dtype.type(1), a))
+        return turns(_on_columns(lambda m: apply("triangular_solve", a, m, lower=bool(lower),
+                                                 transposed=trans not in (0, "N")), a, turns(b)))
+
+    a, b = as_tracer(a), as_tracer(b)
+    if len(a.dims) < 3 and len(b.dims) < 3:
+        return solve_one(a, b)
+    return over_stacks(solve_one, "scipy.linalg.solve_triangular", (require_square(a), 2),
+                       (b, min(len(b.dims), 2)))
 
 
 def _system(a: object, b: object) -> tuple[Tracer, Tracer]:

@@ -62,7 +62,8 @@ def sort(a: Any, axis: object = -1, kind: object = None, order: Any = None, *,
          descending: object = None) -> Any:
     """Return a sorted copy."""
     require_no_fields(order)
-    a, axis = along_axis(as_tracer(a), axis)
+    a = as_tracer(a)
+    a, axis = along_axis(a, axis if axis is None else normalize_axis(axis, len(a.dims)))
     order = argsort(a, axis, descending=descending)
     places = [k if k is order else apply("broadcast_to", k, shape=a.dims)
               for k in indices_along(a, order, axis)]

@@ -258,6 +258,8 @@ def count_nonzero(a: object, axis: object = None, *, keepdims: bool = False) -> 
 
 
 def count_folded(a: Tracer, axis: object) -> Any:
+    if isinstance(axis, int):
+        normalize_axis(axis, len(a.dims))  # a number has none here
     axes = normalize_axes(axis, len(a.dims))
     return as_operand(product(tuple(a.dims[k] for k in axes)))
 
@@ -294,6 +296,8 @@ captures(np.nanmin)(_nan_fold(_min, np.inf))
 def _argument(op: str) -> Any:
     def function(a: Any, axis: object = None, *, keepdims: object = False) -> Any:
         a, axis, keepdims = as_tracer(a), c_axis(axis), _flag(keepdims)
+        if not a.dims and axis in (0, -1):
+            axis = None  # a number has an axis for NumPy's C code
         if a.dtype.kind == "c":
             flat = a.reshape(-1) if axis is None else np.moveaxis(
                 a, normalize_axis(axis, len(a.dims)), -1)

@@ -63,6 +63,10 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: object = None, append: obj
     a = as_tracer(a)
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n}")
+    if n == 0:
+        return a  # without what is to be put before and behind
+    if not a.dims:
+        raise ValueError("diff requires input that is at least one dimensional")
     axis = normalize_axis(axis, len(a.dims))
     edge = tuple(1 if k == axis else as_operand(d) for k, d in enumerate(a.dims))
     parts = [p if p is a or p.dims else broadcast_to(p, edge)

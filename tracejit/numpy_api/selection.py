@@ -10,7 +10,7 @@ import numpy as np
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, is_nonneg
 from tracejit.ir.lowering import Alias, Index, View
-from tracejit.numpy_api.axes import normalize_axis
+from tracejit.numpy_api.axes import along_axis, normalize_axis
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.masks import nonzero_places, require_mask_fits, select, write_selected
@@ -227,8 +227,8 @@ def take(a: Any, indices: Any, axis: object = None, *, mode: str = "raise") -> A
     a = as_tracer(a)
     if mode not in ("raise", "clip", "wrap"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
-    if axis is None:
-        a, axis = a.reshape(-1), 0
+    if axis is None or not a.dims:
+        a, axis = along_axis(a, axis)
     axis = normalize_axis(axis, len(a.dims))
     if mode == "clip":
         indices = np.clip(indices, 0, as_operand(a.dims[axis]) - 1)

@@ -118,8 +118,9 @@ METHODS["flatten"] = lambda a, order="C": ravel(a, order).copy()
 def expand_dims(a: object, axis: object) -> Tracer:
     """Return a view with new axes of size 1."""
     a = as_tracer(a)
-    count = len(axis) if isinstance(axis, (tuple, list)) else 1
-    axes = normalize_axes(axis, len(a.dims) + count)
+    places = axis if isinstance(axis, (tuple, list)) else (axis,)
+    count = len(places)
+    axes = normalize_axes(places, len(a.dims) + count)
     rest = iter(a.dims)
     target = tuple(1 if k in axes else next(rest) for k in range(len(a.dims) + count))
     return view(a, ReshapeStep(target, a.aval.shape))

@@ -135,7 +135,9 @@ def matrix_rank(A: object, tol: object = None, hermitian: bool = False, *,
         raise ValueError("`tol` and `rtol` can't be both set.")
     values = _sizes_of_eigenvalues(a) if hermitian else singular_values(a)
     if tol is not None:
-        return np.sum(values > np.asarray(tol)[..., None], axis=-1)
+        return np.sum(values > np.expand_dims(as_tracer(tol), -1), axis=-1)
     size = as_operand(maximum(a.dims[-2], a.dims[-1], current().builder.known))
-    relative = np.asarray(rtol)[..., None] if rtol is not None else size * np.finfo(a.dtype).eps
+    relative: Any = size * np.finfo(a.dtype).eps
+    if rtol is not None:
+        relative = np.expand_dims(as_tracer(rtol), -1)
     return np.sum(values > np.max(values, axis=-1, keepdims=True, initial=0) * relative, axis=-1)

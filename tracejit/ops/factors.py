@@ -79,7 +79,15 @@ def _gaps(w: np.ndarray) -> tuple[Any, Any, Any]:
     return gap, is_tiny(gap, w), off_diagonal(dims_of(w)[0])
 
 
-def _eigh_rule(row: int) -> Rule:
+_FIRST, _LAST = slice(0, 1), slice(-1, None)
+
+
+def _row(x: np.ndarray, row: slice) -> Any:
+    """Return the first or last row of a matrix, which may have no rows, and then no columns."""
+    return np.sum(x[row], axis=0)
+
+
+def _eigh_rule(row: slice) -> Rule:
     """Return the rule for LAPACK's vectors, of which one row is real."""
 
     def jvp(results: Parts, operands: Parts, tangents: Parts) -> Parts:
@@ -89,7 +97,7 @@ def _eigh_rule(row: int) -> Rule:
         moved = np.where(apart, inner, inner.dtype.type(0))
         v_dot = v @ quotients(moved, gap, tiny, weighs(inner) & apart, _BY_VECTORS)
         if v.dtype.kind == "c":
-            v_dot = v_dot - v * (1j * np.imag(v_dot[row] / np.real(v[row])))[None, :]
+            v_dot = v_dot - v * (1j * np.imag(_row(v_dot, row) / np.real(_row(v, row))))[None, :]
         return [_real(diagonal_of(inner)), cast(v_dot, v.dtype)]
 
     def vjp(results: Parts, operands: Parts, cts: Parts) -> Parts:
@@ -98,9 +106,9 @@ def _eigh_rule(row: int) -> Rule:
         if v_bar is not None:
             marks = touched(v_bar, 1)
             if v.dtype.kind == "c":
-                turn = np.imag(diagonal_of(_h(v) @ v_bar)) / np.real(v[row])
+                turn = np.imag(diagonal_of(_h(v) @ v_bar)) / np.real(_row(v, row))
                 v_bar = v_bar.copy()
-                v_bar[row] = v_bar[row] - 1j * turn
+                v_bar[row] -= 1j * turn[None, :]
             inner = _h(v) @ v_bar
             skew = 0.5 * (inner - _h(inner))
             gap, tiny, apart = _gaps(w)
@@ -112,7 +120,7 @@ def _eigh_rule(row: int) -> Rule:
     return Rule(jvp, vjp)
 
 
-RULES["eigh L"], RULES["eigh U"] = _eigh_rule(0), _eigh_rule(-1)
+RULES["eigh L"], RULES["eigh U"] = _eigh_rule(_FIRST), _eigh_rule(_LAST)
 
 
 # --- singular values: A = U diag(s) V' ------------------------------------------------------------
@@ -149,7 +157,7 @@ def _svd_jvp(results: Parts, tangent: np.ndarray, real_in_u: bool) -> Parts:
     v_dot = v @ (0.5 * (plus - minus)) + _over_values(right, s, np.abs(right) > size)
     if u.dtype.kind == "c":
         x, x_dot = (u, u_dot) if real_in_u else (v, v_dot)
-        turn = 1j * np.imag(x_dot[0] / np.real(x[0]))
+        turn = 1j * np.imag(_row(x_dot, _FIRST) / np.real(_row(x, _FIRST)))
         u_dot, v_dot = u_dot - u * turn[None, :], v_dot - v * turn[None, :]
     return [cast(u_dot, u.dtype), _real(diagonal_of(inner)), cast(_h(v_dot), u.dtype)]
 
@@ -160,7 +168,7 @@ def _unturned(u: np.ndarray, v: np.ndarray, u_bar: np.ndarray | Tracer,
     turn = sum(np.imag(diagonal_of(_h(x) @ ct)) for x, ct in ((u, u_bar), (v, v_bar)))
     x, ct = (u, u_bar) if real_in_u else (v, v_bar)
     first = apply("iota", size=dims_of(x)[0])[:, None] == 0
-    ct = ct - np.where(first, (1j * turn / np.real(x[0]))[None, :], x.dtype.type(0))
+    ct = ct - np.where(first, (1j * turn / np.real(_row(x, _FIRST)))[None, :], x.dtype.type(0))
     return (ct, v_bar) if real_in_u else (u_bar, ct)
 
 
@@ -338,7 +346,9 @@ def _inverse(v: np.ndarray) -> Any:
 
 def _largest(v: np.ndarray) -> tuple[Any, Any]:
     """Return the places of the largest elements of columns, which are real, as indices."""
-    return np.argmax(np.abs(v), axis=0), apply("iota", size=dims_of(v)[1])
+    columns = apply("iota", size=dims_of(v)[1])
+    sizes = np.concatenate([np.abs(v), 0.0 * np.real(columns)[None, :]])  # of no rows, too
+    return np.argmax(sizes, axis=0), columns
 
 
 def _at(x: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> Any:
