@@ -44,6 +44,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     polynomial_classes,
     polynomials,
     products,
+    quantile_methods,
     ranges,
     real_domains,
     reductions,

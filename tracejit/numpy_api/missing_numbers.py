@@ -11,7 +11,14 @@ from tracejit.numpy_api.averages import root_of_squares
 from tracejit.numpy_api.axes import normalize_axes
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.emptiness import is_nothing
-from tracejit.numpy_api.ordering import is_python_float, sort, with_one_more
+from tracejit.numpy_api.ordering import sort, with_one_more
+from tracejit.numpy_api.quantile_methods import (
+    as_fraction,
+    is_python_float,
+    place_and_share,
+    quantiles,
+    require_method,
+)
 from tracejit.numpy_api.running_folds import cumprod, cumsum
 from tracejit.numpy_api.shapes import moveaxis
 from tracejit.ops.reductions import flatten_axes
@@ -139,30 +146,38 @@ def nanmedian(a: object, axis: Axis = None, *, keepdims: bool = False) -> Any:
 
 
 @captures(np.nanquantile)
-def nanquantile(a: object, q: object, axis: Axis = None, *, keepdims: bool = False) -> Any:
+def nanquantile(a: object, q: object, axis: Axis = None, *, method: str = "linear",
+                keepdims: bool = False) -> Any:
     """Return the quantiles, at fractions `q`, of the elements that are not NaN."""
+    return _quantiles(as_tracer(a), q, axis, method, keepdims, is_python_float(q))
+
+
+def _quantiles(a: Tracer, q: object, axis: Axis, method: str, keepdims: bool,
+               keeps_dtype: bool) -> Any:
+    require_method(method)
     x: Any = as_inexact(a)
     if x.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
     if any(map(is_nothing, x.dims)):
         return np.mean(x, axis, keepdims=keepdims)
-    if as_tracer(a).dtype.kind == "b":
+    if a.dtype.kind == "b":
         raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
+    if a.dtype.kind in "iu":
+        return quantiles(a, q, axis, method, keepdims, keeps_dtype)
     ordered, count, kept = _sorted_first(a, axis)
     fraction = cast(as_tracer(q), np.float64) if isinstance(q, (list, tuple)) else as_tracer(q)
     require(np.all((fraction >= 0.0) & (fraction <= 1.0)), ValueError,
             "Quantiles must be in the range [0, 1]")
     spread = np.reshape(fraction, (*fraction.shape, *(1,) * (len(ordered.dims) - 1)))
     last = np.maximum(count - 1, 0)
-    place = cast(spread, np.float64) * last
-    whole = np.floor(place)
-    below = whole.astype(np.int64)
-    low, high = _each(ordered, below), _each(ordered, np.minimum(below + 1, last))
-    t: Any = place - whole
-    if is_python_float(q):
-        t = cast(t, ordered.dtype)  # a Python number leaves float32 as it is
-    step = high - low
-    result: Any = np.where(t < 0.5, low + step * t, high - step * (1.0 - t))
+    own = spread.dtype if spread.dtype.kind == "f" else np.dtype(np.float64)
+    below, t = place_and_share(method, cast(last + 1, own), last, cast(spread, own))
+    result: Any = _each(ordered, below)
+    if t is not None:
+        low, high = result, _each(ordered, np.minimum(below + 1, last))
+        t = cast(t, ordered.dtype) if keeps_dtype else t
+        step = high - low
+        result = np.where(t < 0.5, low + step * t, high - step * (1.0 - t))
     result = result if fraction.dims else result[()]
     return np.reshape(result, (*fraction.shape, *kept)) if keepdims else result
 
@@ -175,8 +190,8 @@ def _each(ordered: np.ndarray, places: np.ndarray) -> Any:
 
 
 @captures(np.nanpercentile)
-def nanpercentile(a: object, q: object, axis: Axis = None, *, keepdims: bool = False) -> Any:
+def nanpercentile(a: object, q: object, axis: Axis = None, *, method: str = "linear",
+                  keepdims: bool = False) -> Any:
     """Return the percentiles, at per cents `q`, of the elements that are not NaN."""
-    given: Any = as_tracer(q) if isinstance(q, (list, tuple)) else q
-    fraction: Any = np.true_divide(given, 100.0)
-    return nanquantile(a, fraction, axis, keepdims=keepdims)
+    x = as_tracer(a)
+    return _quantiles(x, as_fraction(q, x), axis, method, keepdims, is_python_float(q))

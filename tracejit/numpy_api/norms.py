@@ -37,8 +37,7 @@ def norm(x: object, ord: Any = None, axis: Any = None, keepdims: bool = False) -
     axes = normalize_axes(axis, len(x.dims))
     if len(axes) == 1 or ord is None:
         if ord in (None, 2):
-            squares = np.real(x * np.conj(x)) if x.dtype.kind == "c" else x * x
-            return root_of_squares(np.sum(squares, axis=axes, keepdims=keepdims))
+            return _euclid(x, axes, keepdims)
         if isinstance(ord, str):
             raise ValueError(f"Invalid norm order {ord!r} for vectors")
         sizes = np.absolute(x)
@@ -48,11 +47,25 @@ def norm(x: object, ord: Any = None, axis: Any = None, keepdims: bool = False) -
             return np.sum(sizes, axis=axes, keepdims=keepdims)
         if ord in (np.inf, -np.inf):
             return (_LARGEST if ord > 0 else np.min)(sizes, axis=axes, keepdims=keepdims)
-        return np.sum(sizes ** ord, axis=axes, keepdims=keepdims) ** (1.0 / ord)
+        return _root(np.sum(sizes ** ord, axis=axes, keepdims=keepdims), ord)
     if len(axes) != 2:
         raise ValueError("Improper number of dimensions to norm.")
     return _matrix_norm(x, ord, axes if axis is None else tuple(
         normalize_axis(k, len(x.dims)) for k in axis), keepdims)
+
+
+def _euclid(x: np.ndarray | Tracer, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """Return the root of a sum of squares, whose derivative at 0 is 0."""
+    squares = np.real(x * np.conj(x)) if x.dtype.kind == "c" else x * x
+    return root_of_squares(np.sum(squares, axis=axes, keepdims=keepdims))
+
+
+def _root(total: np.ndarray, ord: float) -> Any:
+    """Return the root of a sum of powers: of a norm, which is convex, the derivative at 0 is 0."""
+    if ord < 1:
+        return total ** (1.0 / ord)
+    is_zero = total == 0
+    return np.where(is_zero, total, np.where(is_zero, 1.0, total) ** (1.0 / ord))[()]
 
 
 def _known_order(ord: object) -> Any:
@@ -76,7 +89,7 @@ def _matrix_norm(x: Tracer, ord: object, axes: tuple[int, ...], keepdims: bool) 
     if len(set(axes)) < 2:
         raise ValueError("Duplicate axes given.")
     if isinstance(ord, str) and ord in ("fro", "f"):
-        return np.sqrt(np.sum(np.absolute(x) ** 2, axis=axes, keepdims=keepdims))
+        return _euclid(x, axes, keepdims)
     summed = {1: axes[0], -1: axes[0], np.inf: axes[1], -np.inf: axes[1]}
     if ord in summed:
         fold, (other,) = _LARGEST if ord > 0 else np.min, set(axes) - {summed[ord]}

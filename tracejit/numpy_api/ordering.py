@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,17 +17,14 @@ from tracejit.trace.ground.dispatch import METHODS, captures
 from tracejit.trace.values.equations import (
     apply,
     as_operand,
-    atom_of,
     cast,
     emit,
-    is_weak,
     same_dim,
 )
 from tracejit.trace.values.python_numbers import require
-from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Lifted, Tracer, tracer_of
 
-__all__ = ["is_python_float", "with_one_more"]
+__all__ = ["ordered_along", "or_nan", "with_one_more"]
 
 
 def require_no_fields(order: object) -> None:
@@ -81,7 +77,7 @@ METHODS["sort"] = _sort_inplace
 @captures(np.median)
 def median(a: object, axis: object = None, *, keepdims: bool = False) -> Any:
     """Return the middle of the sorted elements, or the mean of the two middle ones."""
-    given, kept = _ordered(a, axis)
+    given, kept = ordered_along(a, axis)
     ordered = as_inexact(given)
     if is_nothing(ordered.dims[0]):
         nothing = np.mean(ordered, axis=0)
@@ -90,7 +86,7 @@ def median(a: object, axis: object = None, *, keepdims: bool = False) -> Any:
     full, last = with_one_more(ordered), np.maximum(n - 1, 0)
     low, high = full[last // 2], full[n // 2]
     is_odd = np.equal(n % 2, 1)  # in the run: `==` of sizes would make two programs
-    result = _or_nan(np.where(is_odd, low, (low + high) / 2.0), as_tracer(full[last]))
+    result = or_nan(np.where(is_odd, low, (low + high) / 2.0), as_tracer(full[last]))
     return np.reshape(result, kept) if keepdims else result
 
 
@@ -105,7 +101,7 @@ def with_one_more(ordered: Tracer) -> Tracer:
     return as_tracer(np.concatenate([ordered, more]))
 
 
-def _ordered(a: object, axis: object) -> tuple[Tracer, tuple[Any, ...]]:
+def ordered_along(a: object, axis: object) -> tuple[Tracer, tuple[Any, ...]]:
     """Return the elements sorted along the first axis, and the shape with that axis kept as 1."""
     a = as_tracer(a)
     kept: tuple[Any, ...] = (1,) * len(a.dims)
@@ -123,99 +119,11 @@ def _ordered(a: object, axis: object) -> tuple[Tracer, tuple[Any, ...]]:
     return moveaxis(sort(a, axis), axis, 0), kept
 
 
-def _or_nan(result: Lifted, last: Tracer) -> Any:
+def or_nan(result: Lifted, last: Tracer) -> Any:
     """Return the result, or NaN where the last of the sorted elements is one."""
     if last.dtype.kind not in "fc":
         return result
     return np.where(np.isnan(last), last, result)
-
-
-@captures(np.quantile)
-def quantile(a: object, q: object, axis: object = None, *, method: str = "linear",
-             keepdims: bool = False) -> Any:
-    """Return the elements at fractions of the sorted order, or between two of them."""
-    if method not in _PLACES:
-        raise ValueError(f"{method!r} is not a valid method. Use one of: {set(_PLACES)}")
-    a = as_tracer(a)
-    if a.dtype.kind == "c":
-        raise TypeError("a must be an array of real numbers")
-    fraction = cast(as_tracer(q), np.float64) if isinstance(q, (list, tuple)) else as_tracer(q)
-    inside = np.all((fraction >= 0.0) & (fraction <= 1.0))
-    emit("check", [atom_of(inside)], {
-        "error": "ValueError", "message": "Quantiles must be in the range [0, 1]"})
-    ordered, kept = _ordered(a, axis)
-    last = as_operand(ordered.dims[0]) - 1
-    place: Any = _PLACES[method](last + 1, fraction * 1.0)
-    whole: Any = np.floor(place)
-    t: Any = _SHARES[method](place - whole, place) if method in _SHARES else place - whole
-    if method != "linear":
-        t = np.where(place < 0, 0.0, t)
-        whole = np.clip(whole, 0, last)
-    below = whole.astype(np.int64)
-    if method in _AT_PLACES:
-        result = _or_nan(ordered[below], as_tracer(ordered[-1]))
-        return np.reshape(result, (*place.shape, *kept)) if keepdims else result
-    low, high = ordered[below], ordered[np.minimum(below + 1, last)]
-    t = t.reshape((*place.shape, *(1,) * (len(ordered.dims) - 1)))
-    if ordered.dtype.kind == "f" and is_python_float(q):
-        t = cast(t, ordered.dtype)  # a Python number leaves float32 as it is
-    step = high - low
-    result = _or_nan(np.where(t < 0.5, low + step * t, high - step * (1.0 - t)), as_tracer(
-        ordered[-1]))
-    return np.reshape(result, (*place.shape, *kept)) if keepdims else result
-
-
-def _between(alpha: float, beta: float) -> Callable[..., Any]:
-    return lambda n, q: n * q + (alpha + q * (1.0 - alpha - beta)) - 1.0
-
-
-def _stepped(n: object, q: np.ndarray) -> Any:
-    """Return the first place that is at or above a fraction of all."""
-    return np.maximum(np.ceil(n * q) - 1.0, 0.0)
-
-
-def _nearest_even(n: object, q: np.ndarray) -> Any:
-    index = n * q - 1.5
-    whole = np.floor(index)
-    stays = np.logical_and(index == whole, whole % 2.0 == 1.0)
-    return np.maximum(np.where(stays, whole, whole + 1.0), 0.0)
-
-
-_PLACES: dict[str, Callable[..., Any]] = {
-    "linear": lambda n, q: q * (n - 1), "lower": lambda n, q: np.floor((n - 1) * q),
-    "higher": lambda n, q: np.ceil((n - 1) * q), "nearest": lambda n, q: np.rint((n - 1) * q),
-    "midpoint": lambda n, q: 0.5 * (np.floor((n - 1) * q) + np.ceil((n - 1) * q)),
-    "inverted_cdf": _stepped, "averaged_inverted_cdf": lambda n, q: n * q - 1.0,
-    "closest_observation": _nearest_even, "interpolated_inverted_cdf": _between(0.0, 1.0),
-    "hazen": _between(0.5, 0.5), "weibull": _between(0.0, 0.0),
-    "median_unbiased": _between(1 / 3.0, 1 / 3.0), "normal_unbiased": _between(3 / 8.0, 3 / 8.0)}
-"""From a method to the place in the order, which begins with 0, for n elements and a fraction:
-R. Hyndman and Y. Fan, Sample quantiles in statistical packages (1996)."""
-
-_AT_PLACES = frozenset({"lower", "higher", "nearest", "inverted_cdf", "closest_observation"})
-"""The methods that give one of the elements, in their own dtype."""
-
-_SHARES: dict[str, Callable[..., Any]] = {
-    "midpoint": lambda t, place: np.where(place % 1.0 == 0.0, 0.0, 0.5),
-    "averaged_inverted_cdf": lambda t, place: np.where(t == 0.0, 0.5, 1.0)}
-"""Where it is not how far the place is behind the element before it: the share of the next one."""
-
-
-@captures(np.percentile)
-def percentile(a: object, q: Any, axis: object = None, *, method: str = "linear",
-               keepdims: bool = False) -> Any:
-    """Return the elements at per cents of the sorted order, or between two of them."""
-    a = as_tracer(a)
-    hundred = a.dtype.type(100) if a.dtype.kind == "f" else 100
-    q = as_tracer(q) if isinstance(q, (list, tuple)) else q
-    return quantile(a, np.true_divide(q, hundred), axis, method=method, keepdims=keepdims)
-
-
-def is_python_float(q: object) -> bool:
-    """Whether `isinstance(q, (int, float))`, as `np.float64` is."""
-    if isinstance(q, Tracer):
-        return not q.is_array and not q.dims and (is_weak(q) or q.dtype == np.float64)
-    return isinstance(q, (int, float, SymInt))
 
 
 @captures(np.interp)
