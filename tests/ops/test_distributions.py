@@ -44,6 +44,7 @@ SHAPES: dict[str, tuple[float, ...]] = {
     "hypergeom": (20.0, 12.0, 9.0), "nhypergeom": (20.0, 9.0, 5.0), "zipf": (3.6,),
     "nchypergeom_fisher": (20.0, 12.0, 9.0, 1.7), "zipfian": (1.3, 15.0), "yulesimon": (2.6,),
     "boltzmann": (0.4, 12.0), "ncx2": (2.4, 1.7), "ncf": (3.0, 5.5, 1.7),
+    "geninvgauss": (0.7, 1.6), "tukeylambda": (0.3,),
     "planck": (0.6,), "dlaplace": (0.7,), "logser": (0.6,), "skellam": (1.3, 2.1)}
 INSIDE: dict[str, np.ndarray] = {
     **dict.fromkeys(("norm", "logistic", "laplace", "cauchy", "gumbel_r", "gumbel_l", "t",
@@ -51,7 +52,7 @@ INSIDE: dict[str, np.ndarray] = {
                      "moyal", "hypsecant", "laplace_asymmetric", "skewnorm", "exponnorm",
                      "genlogistic", "loggamma", "skewcauchy", "norminvgauss", "cosine",
                      "truncnorm", "powernorm", "vonmises_line", "crystalball", "jf_skew_t",
-                     "kappa4", "pearson3"), X),
+                     "kappa4", "pearson3", "tukeylambda"), X),
     **dict.fromkeys(("beta", "uniform", "powerlaw", "johnsonsb", "arcsine", "triang",
                      "bradford", "argus", "trapezoid"), UNIT),
     "pareto": np.abs(X) + 1.1, "weibull_max": -np.abs(X), "levy_l": -np.abs(X),
@@ -65,6 +66,12 @@ WHOLE = {"binom": (0,), "nbinom": (0,), "betabinom": (0,), "betanbinom": (0,), "
          "hypergeom": (0, 1, 2), "nhypergeom": (0, 1, 2), "nchypergeom_fisher": (0, 1, 2),
          "zipfian": (1,), "boltzmann": (1,)}
 """Which of the shapes are whole numbers."""
+OF_NUMBERS = ("norminvgauss",)
+"""Of which SciPy looks at the first of several numbers alone where shapes are numbers."""
+INTEGRATED = ("norminvgauss", "geninvgauss", "kstwobign")
+"""Of which SciPy's numbers are integrals with an error, or cut series."""
+ROUGH = {("kstwobign", "pdf"), ("kstwobign", "logpdf")}
+"""Of which SciPy's numbers have nine digits: differences are those of what is captured."""
 OF_METHODS = ("mean", "var", "std", "entropy", "median", "interval", "stats")
 """The methods that are of no numbers: `test_moments.py` has them."""
 CASES = [(name, what) for name, methods in DISTRIBUTIONS.items() for what in sorted(methods)
@@ -125,8 +132,12 @@ def test_inside_values_and_derivatives_are_scipys(name: str, what: str) -> None:
             continue
         x = points if args == shapes or what in ("ppf", "isf") else points * 1.7 - 0.5
         with tracejit.config(disable_jit=True):
-            check_case(_method(name, what), (np.clip(x, None, 0.9999) if what in (
-                "ppf", "isf") else x, *args))
+            given = (np.clip(x, None, 0.9999) if what in ("ppf", "isf") else x, *args)
+            f = _method(name, what)
+            if (name, what) in ROUGH:
+                np.testing.assert_allclose(tracejit.jit(f)(*given), f(*given), rtol=1e-8)
+                f = tracejit.jit(f)
+            check_case(f, given)
 
 
 def _outside(name: str) -> Iterator[tuple[Any, ...]]:
@@ -166,12 +177,14 @@ def test_not_shifted_a_noncentral_distribution_is_the_central_one(of: Any, centr
 @pytest.mark.parametrize(("name", "what"), CASES)
 def test_outside_and_of_wrong_parameters_values_are_scipys(name: str, what: str) -> None:
     for args in _outside(name):
-        expected = getattr(getattr(stats, name), what)(*args)
+        of_scipy = getattr(getattr(stats, name), what)
+        expected = (np.vectorize(of_scipy) if name in OF_NUMBERS else of_scipy)(*args)
         with tracejit.config(disable_jit=True):
             found = tracejit.jit(_method(name, what))(*args)
         known = ~np.isinf(np.broadcast_to(args[0], expected.shape))  # SciPy has inf - inf there
         known &= ~_off_in_scipy(name, what, args, expected)
-        np.testing.assert_allclose(found[known], expected[known], rtol=1e-11, atol=1e-13)
+        np.testing.assert_allclose(found[known], expected[known], atol=1e-13,
+                                   rtol=1e-7 if name in INTEGRATED else 1e-11)
         assert found.dtype == expected.dtype
 
 

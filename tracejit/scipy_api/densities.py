@@ -26,6 +26,7 @@ from tracejit.scipy_api.formulas import (
     symmetric,
     zero,
 )
+from tracejit.scipy_api.hyperbolic import HYPERBOLIC
 from tracejit.scipy_api.lines import LINES
 from tracejit.scipy_api.masses import DISCRETE
 from tracejit.scipy_api.noncentral import NONCENTRAL
@@ -142,7 +143,7 @@ CONTINUOUS["wald"] = Distribution({
     what: partial(lambda formula, y: formula(y, np.float64(1.0)), formula)
     for what, formula in {**TAILS["invgauss"], "logpdf": invgauss_logpdf}.items()}, low=zero,
     nothing_at_ends=True)
-for _table in (RAYS, LINES, POWERS, BOUNDED, SKEWED, POWER_TAILS, NONCENTRAL):
+for _table in (RAYS, LINES, POWERS, BOUNDED, SKEWED, POWER_TAILS, NONCENTRAL, HYPERBOLIC):
     CONTINUOUS.update(_table)
 
 for _name, _formulas in TAILS.items():

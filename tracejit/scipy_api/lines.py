@@ -151,13 +151,6 @@ def _semicircular_tails(y: np.ndarray) -> tuple[Any, Any]:
     return 0.5 + turn, 0.5 - turn
 
 
-def _norminvgauss_logpdf(y: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
-    root = np.sqrt(1.0 + y * y)
-    bessel = apply("kve", np.float64(1.0), a * root)
-    return np.log(a) - LOG_PI + np.log(bessel) + b * y - a * root + np.sqrt(a * a - b * b) - np.log(
-        root)
-
-
 def _cosine_tail(u: np.ndarray) -> Any:
     """Return the share within u of an end: (u - sin(u)) / (2 pi), next to 0 by its series."""
     near = np.abs(u) < 0.5
@@ -253,8 +246,6 @@ LINES: dict[str, Distribution] = {
     "skewcauchy": Distribution({
         "logpdf": lambda y, a: -LOG_PI - np.log1p(y * y / (1.0 + a * np.sign(y)) ** 2),
         **of_tails(_skewcauchy_tails, _skewcauchy_quantile)}, ("a",), lambda a: np.abs(a) < 1.0),
-    "norminvgauss": Distribution({"logpdf": _norminvgauss_logpdf}, ("a", "b"), lambda a, b: (
-        a > 0.0) & (np.abs(b) < a)),
     "arcsine": Distribution({
         "logpdf": lambda y: -LOG_PI - 0.5 * np.log(y * (1.0 - y)), **of_tails(
             _arcsine_tails, lambda p, q: np.sin(0.5 * np.pi * p) ** 2)}, low=zero, high=one),
