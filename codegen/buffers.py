@@ -20,7 +20,7 @@ from tracejit.ir.lowering import Alias, Gather, Library, LogOp, Region, Write
 from tracejit.ir.types import Aval, scalar
 from tracejit.ir.walk import all_eqns
 
-__all__ = ["Buffer", "Buffers", "loop_vars", "write_index"]
+__all__ = ["Buffer", "Buffers", "loop_vars", "write_index", "writes_in_step"]
 
 
 @dataclass(eq=False, slots=True)
@@ -50,6 +50,22 @@ def write_index(at: tuple[Dim | Span, ...], index: Idx) -> Idx:
     """Return which element of an array a slice write puts an element of its part at."""
     rest = iter(index)
     return tuple(p.start + next(rest) * p.step if isinstance(p, Span) else p for p in at)
+
+
+def writes_in_step(eqn: Eqn, old: Value, elements: Elements) -> bool:
+    """Whether a write reads each element of `old` only when it writes that same element, or never
+    writes it.
+    """
+    how, new = eqn.op.lowering, eqn.outputs[0]
+    assert isinstance(how, Write)
+    if how.gathered:
+        return eqn.inputs[0] is old and old not in {
+            w for a in eqn.inputs[1:] for w in elements.leaves(a)}
+    index: Idx = tuple(v.dim for v in loop_vars(eqn.inputs[1].aval.shape))
+    written = write_index(eqn.params["at"], index)
+    return all(v is not old or (at is not None and v.aval.shape == new.aval.shape and (
+                   tuple(at) == tuple(written) or _never_meet(at, written, index)))
+               for v, at in elements.loads(eqn.inputs[1], index))
 
 
 def _never_meet(read: Idx, written: Idx, index: Idx) -> bool:
@@ -154,9 +170,7 @@ class Buffers:
         return not self._overwrites_in_step(maker, first)
 
     def _overwrites_in_step(self, eqn: Eqn, old: Value) -> bool:
-        """Whether an equation reads each element of `old` only when it writes that same element, or
-        never writes it.
-        """
+        """Whether an equation reads each element of `old` only when it writes that same element."""
         how = eqn.op.lowering
         if isinstance(how, Alias):
             return True
@@ -165,21 +179,14 @@ class Buffers:
         if isinstance(how, Library):
             once = [a is old for a in eqn.inputs].count(True) == 1
             return eqn.op.writes is not None and once and eqn.inputs[eqn.op.writes] is old
-        new = eqn.output
         if not self.elements.is_virtual_kind(eqn):
-            if not isinstance(how, Write) or how.gathered:
-                return isinstance(how, Write) and eqn.inputs[0] is old and old not in {
-                    w for a in eqn.inputs[1:] for w in self.elements.leaves(a)}
-            index: Idx = tuple(v.dim for v in loop_vars(eqn.inputs[1].aval.shape))
-            written = write_index(eqn.params["at"], index)
-            operands: list[tuple[Atom, Idx]] = [(eqn.inputs[1], index)]
-        else:
-            index = tuple(v.dim for v in loop_vars(new.aval.shape))
-            written = index
-            operands = [(r.operand, r.index) for r in self.elements.reads(new, index)]
-        return all(v is not old or (at is not None and v.aval.shape == new.aval.shape and (
-                       tuple(at) == tuple(written) or _never_meet(at, written, index)))
-                   for a, i in operands for v, at in self.elements.loads(a, i))
+            return isinstance(how, Write) and writes_in_step(eqn, old, self.elements)
+        new = eqn.output
+        index: Idx = tuple(v.dim for v in loop_vars(new.aval.shape))
+        return all(v is not old or (at is not None and tuple(at) == index
+                                    and v.aval.shape == new.aval.shape)
+                   for r in self.elements.reads(new, index)
+                   for v, at in self.elements.loads(r.operand, r.index))
 
     # --- buffers --------------------------------------------------------------------------------
 

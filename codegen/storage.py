@@ -16,7 +16,8 @@
 |                       | the largest or smallest element, if used otherwise too: computed      |
 |                       | again, by vector code and then by scalar code, an element may differ  |
 |                       | in the last bit                                                       |
-| overwritten           | arrays that read an array which is written to before their last use   |
+| overwritten           | arrays that read an array which is written to before their last use,  |
+|                       | or other elements of the array that they are written to               |
 | shifted repeatedly    | arrays that one element would compute at many places, where a shifted |
 |                       | array is made of a shifted array, and so on (`repetition.py`)         |
 | used repeatedly       | arrays that take a division and are repeated along an outer loop, or  |
@@ -28,6 +29,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from tracejit.codegen.buffers import writes_in_step
 from tracejit.codegen.elements import Elements, is_array, is_unit_reshape, nearly_whole
 from tracejit.codegen.products import is_matrix_product, labels_of
 from tracejit.codegen.repetition import arrays_read_by_many, repeated_arrays
@@ -121,6 +123,8 @@ def choose_storage(graph: Graph, given: dict[Value, str],
     _keep_what_is_read_often(graph, elements, keep)
     for v in list(_selected(graph.block, elements)):
         keep(v, "its elements are compared with one another")
+    for v in list(_made_of_their_target(graph, graph.block, elements)):
+        keep(v, "it is made of other elements of the array that it is written to")
     for v in list(_overwritten(graph.block, elements)):
         keep(v, "what it is made of is overwritten before it is last read")
     return elements
@@ -261,6 +265,25 @@ def _selected(block: Block, elements: Elements) -> Iterator[Value]:
                 source = _source(a, elements)
                 if max(uses[a], uses[source]) > 1 and elements.has_call(source):
                     yield source
+
+
+def _made_of_their_target(graph: Graph, block: Block, elements: Elements) -> Iterator[Value]:
+    """Yield the values written to a part of an array whose other elements they read.
+
+    Stored, they take the memory of the part; else the write would need a copy of the array.
+    """
+    for k, eqn in enumerate(block.eqns):
+        for region in eqn.regions:
+            yield from _made_of_their_target(graph, region, elements)
+        how = eqn.op.lowering
+        if not isinstance(how, Write) or how.gathered or eqn in elements.pulled:
+            continue
+        old, value = eqn.inputs[:2]
+        if isinstance(old, Value) and isinstance(value, Value) and is_array(value) and (
+                elements.computes(value) and old not in graph.inputs
+                and not _is_used(old, block.eqns[k + 1:], block.outputs)
+                and not writes_in_step(eqn, old, elements)):
+            yield value
 
 
 def _overwritten(block: Block, elements: Elements) -> Iterator[Value]:

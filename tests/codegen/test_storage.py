@@ -48,6 +48,21 @@ CASES = """
     keeps
         %1: a result
 
+    a part made of other elements of its array: stored, so that the array needs no copy
+        (%x: f64[n], %v: f64[n - 1])
+        %0: f64[n] = sin(%x)
+        %1: f64[n] = exp(%0)
+        %2: f64[n] = update(%1, %v) {at=(0:n - 1,)}
+        %3: f64[n - 1] = index(%2) {at=(0:n - 1,)}
+        %4: f64[n - 1] = neg(%3)
+        %5: f64[n] = update(%2, %4) {at=(1:n,)}
+        return %5
+    keeps
+        %1: parts of it are written to
+        %2: parts of it are written to
+        %4: it is made of other elements of the array that it is written to
+        %5: a result
+
     a part that is written: the array before and after
         (%x: f64[n], %v: f64[m])
         %0: f64[n] = sin(%x)

@@ -4,34 +4,28 @@
 
 def kernel(ctx, a, steps, out0, arena, n, m):
     steps_ = steps[0]                                         # %steps
-    ta_ = f64_at(arena, 0, 3)
+    t9 = f64_at(arena, 0, 3)
     o1 = 0 + idiv(8 * n * m + 63, 64) * 64
-    t9 = f64_at(arena, o1, 4)
-    o2 = o1 + idiv(8 * n * m + 63, 64) * 64
-    t14 = f64_at(arena, o2, 5)
+    t8 = f64_at(arena, o1, 4)
+    t14 = f64_at(arena, o1, 4)
     for i in range(n):
         for j in range(m):
-            ta_[i * m + j] = a[i * m + j]                     # %a_, a copy: the loop changes it, and what it was is still read
+            t9[i * m + j] = a[i * m + j]                      # %a_, a copy: the loop changes it, and what it was is still read
     for i in range(steps_):                                   # %0  jacobi.py:7
         if interrupted(ctx, i, 15):
             return -1
-        for j in range(n):
-            for k in range(m):
-                t9[j * m + k] = ta_[j * m + k]                # %9, a copy: what it was before this write is still read
         n_2 = imax(n - 2, 0)
         n_3 = imax(m - 2, 0)
         for j in range(n_2):
             for k in range(n_3):
-                a__4 = ta_[(j + 1) * m + k]
-                a__5 = ta_[(j + 1) * m + k + 2]
-                v8 = 0.25 * (ta_[j * m + k + 1] + ta_[(j + 2) * m + k + 1] + a__4 + a__5)  # %3 %5 %7 %8  jacobi.py:9
-                t9[(j + 1) * m + k + 1] = v8                  # %9  jacobi.py:9
-        for j in range(n):
-            for k in range(m):
-                ta_[j * m + k] = t9[j * m + k]                # %a_, a copy: the next iteration begins with it, and what this one began with is still read when it is made
+                v5 = t9[j * m + k + 1] + t9[(j + 2) * m + k + 1] + t9[(j + 1) * m + k]  # %3 %5  jacobi.py:9
+                t8[j * n_3 + k] = 0.25 * (v5 + t9[(j + 1) * m + k + 2])  # %7 %8  jacobi.py:9
+        for j in range(n_2):
+            for k in range(n_3):
+                t9[(j + 1) * m + k + 1] = t8[j * n_3 + k]     # %9  jacobi.py:9
     for i in range(n):
         for j in range(m):
-            v0 = ta_[i * m + j]
+            v0 = t9[i * m + j]
             out0[i * m + j] = v0 + v0                         # %10  jacobi.py:11
     for i in range(steps_ - 1, -1, -1):                       # %11  jacobi.py:7
         if interrupted(ctx, i, 15):
