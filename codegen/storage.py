@@ -29,8 +29,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from tracejit.codegen.buffers import writes_in_step
 from tracejit.codegen.elements import Elements, is_array, is_unit_reshape, nearly_whole
+from tracejit.codegen.overwriting import made_of_their_target, overwritten
 from tracejit.codegen.products import is_matrix_product, labels_of
 from tracejit.codegen.repetition import arrays_read_by_many, repeated_arrays
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
@@ -123,9 +123,9 @@ def choose_storage(graph: Graph, given: dict[Value, str],
     _keep_what_is_read_often(graph, elements, keep)
     for v in list(_selected(graph.block, elements)):
         keep(v, "its elements are compared with one another")
-    for v in list(_made_of_their_target(graph, graph.block, elements)):
+    for v in list(made_of_their_target(graph, graph.block, elements)):
         keep(v, "it is made of other elements of the array that it is written to")
-    for v in list(_overwritten(graph.block, elements)):
+    for v in list(overwritten(graph.block, elements)):
         keep(v, "what it is made of is overwritten before it is last read")
     return elements
 
@@ -265,44 +265,3 @@ def _selected(block: Block, elements: Elements) -> Iterator[Value]:
                 source = _source(a, elements)
                 if max(uses[a], uses[source]) > 1 and elements.has_call(source):
                     yield source
-
-
-def _made_of_their_target(graph: Graph, block: Block, elements: Elements) -> Iterator[Value]:
-    """Yield the values written to a part of an array whose other elements they read.
-
-    Stored, they take the memory of the part; else the write would need a copy of the array.
-    """
-    for k, eqn in enumerate(block.eqns):
-        for region in eqn.regions:
-            yield from _made_of_their_target(graph, region, elements)
-        how = eqn.op.lowering
-        if not isinstance(how, Write) or how.gathered or eqn in elements.pulled:
-            continue
-        old, value = eqn.inputs[:2]
-        if isinstance(old, Value) and isinstance(value, Value) and is_array(value) and (
-                elements.computes(value) and old not in graph.inputs
-                and not _is_used(old, block.eqns[k + 1:], block.outputs)
-                and not writes_in_step(eqn, old, elements)):
-            yield value
-
-
-def _overwritten(block: Block, elements: Elements) -> Iterator[Value]:
-    """Yield virtual arrays that read an array written to in place before their last use."""
-    sources: dict[Value, set[Value]] = {}
-    for k, eqn in enumerate(block.eqns):
-        for region in eqn.regions:
-            yield from _overwritten(region, elements)
-        for v in eqn.outputs:
-            if elements.is_virtual(v):
-                sources[v] = {w for w in elements.leaves(v) if is_array(w)}
-        if not isinstance(eqn.op.lowering, Write) or eqn.outputs[0] not in elements.stored:
-            continue
-        later = block.eqns[k + 1:]
-        for v, leaves in sources.items():
-            if eqn.inputs[0] in leaves and _is_used(v, later, block.outputs):
-                yield v
-
-
-def _is_used(v: Value, eqns: Sequence[Eqn], outputs: tuple[Atom, ...]) -> bool:
-    return v in outputs or any(
-        v in e.inputs or any(v in free_values(r) for r in e.regions) for e in eqns)
