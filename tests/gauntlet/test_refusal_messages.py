@@ -95,7 +95,6 @@ NEIGHBOURS: dict[str, Case] = {
     "statistics.quantiles": (lambda x, y: statistics.quantiles([x, y]), (1.0, 2.0),
                              "statistics.quantiles"),
     "math.ulp": (lambda x: math.ulp(x), (2.0,), "math.ulp"),
-    "math.nextafter": (lambda x: math.nextafter(x, 3.0), (2.0,), "math.nextafter"),
     "np.random.normal": (lambda x: x * np.random.normal(), (B,), "numpy.random.normal"),
     "a global generator": (lambda x: x * RNG.beta(1.0, 2.0), (B,), "numpy.random.Generator.beta"),
     "RandomState": (lambda x: x * np.random.RandomState(3).rand(), (B,),

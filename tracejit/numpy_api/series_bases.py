@@ -69,7 +69,12 @@ def as_series(*given: object) -> tuple[list[Any], Any]:
     if any(a.dtype.kind == "b" for a in arrays):
         raise TypeError("can't get common type for non-numeric array")
     dtype = np.common_type(*(np.zeros(0, a.dtype) for a in arrays))
-    return [cast(as_tracer(a), dtype) for a in arrays], dtype
+    return [_of_known_length(cast(as_tracer(a), dtype)) for a in arrays], dtype
+
+
+def _of_known_length(c: Tracer) -> Any:
+    """Return coefficients as an array whose length is an int, so that parts of it have one too."""
+    return c if isinstance(c.dims[0], int) else np.stack([c[i] for i in range(count_of(c))])
 
 
 def count_of(c: object) -> int:
