@@ -156,11 +156,11 @@ def _skellam_tails(k: np.ndarray, first: np.ndarray, second: np.ndarray) -> tupl
 NONCENTRAL: dict[str, Distribution] = {
     "ncx2": Distribution(by_search(_ncx2_logpdf, _ncx2_tails, zero, start=lambda df, nc: df + nc),
                          ("df", "nc"), lambda df, nc: (df > 0.0) & (df < np.inf) & (nc >= 0.0),
-                         zero),
+                         zero, nothing_at_ends=True),
     "ncf": Distribution(by_search(_ncf_logpdf, _ncf_tails, zero,
                                   start=lambda n, m, nc: 1.0 + nc / n),
                         ("dfn", "dfd", "nc"), lambda n, m, nc: (n > 0.0) & (m > 0.0) & (
-                            nc >= 0.0), zero),
+                            nc >= 0.0), zero, nothing_at_ends=True),
     "rice": Distribution(by_search(_rice_logpdf, _rice_tails, zero, start=lambda b: b + 1.0),
                          ("b",), lambda b: b >= 0.0, zero),
 }
