@@ -260,7 +260,8 @@ def _need_whole(a: Dim, b: Dim) -> None:
                 trace.number(d) == other):
             for v, least in clamps(d):
                 low, _ = trace.builder.known.get(v, (None, None))
-                if v.is_size and isinstance(low, int) and low < least <= trace.actual[v]:
+                if v.is_size and isinstance(low, int) and low < least <= trace.actual[v] and not (
+                        trace.captured is not None and v in trace.captured.constant_sizes):
                     raise NeedLeast(v, least, trace.builder.find_site(),
                                     "a part of the axis has to be as long as it was asked for")
 
