@@ -26,7 +26,7 @@ from tracejit.ir.walk import eqn_uses, has_effect
 __all__ = ["Apart", "Nest", "Reason", "Single", "Step", "Style", "schedule_block", "statements_in"]
 
 
-MAX_WRITTEN_OUT = 32
+MAX_WRITTEN_OUT = 16
 """How many assignments a loop nest over a small array may become."""
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from tracejit.errors import Refusal, UncapturedError
 from tracejit.ir.builder import Builder
 from tracejit.ir.core import Site, Value
-from tracejit.ir.dims import Dim, bare_value, dim_values, evaluate, substitute
+from tracejit.ir.dims import Dim, Expr, bare_value, dim_values, evaluate, substitute
 from tracejit.trace.ground.active import CAPTURES, is_tracing
 from tracejit.trace.ground.pool_facts import PoolFacts
 from tracejit.trace.ground.public_names import called
@@ -513,6 +513,11 @@ class Trace:
             v = bare_size(bare)
             if v is not None and v not in dim_values(other):
                 self.builder.equate(v, other)
+                return True
+        for d, other in ((b, a), (a, b)):
+            if isinstance(d, Expr) and isinstance(other, int) and (
+                    v := bare_size(d - d.const)) is not None:  # n - 96 is 32
+                self.builder.equate(v, other - d.const)
                 return True
         (v, *others), (w, *more) = ([*set(dim_values(d)), None] for d in (a, b))
         if v and w and others == more == [None] and known and self.actual[v] == self.actual[w] and (
