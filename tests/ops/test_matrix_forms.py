@@ -41,8 +41,9 @@ def _sum(fn: Callable[..., Any]) -> Callable[..., Any]:
     return total
 
 
-SECOND = [(name, fn, args[0]) for name, cases in LINALG_CASES.items() if name != "eigh_tridiagonal"
-          for fn, *args in cases if args[0].dtype == np.float64]
+SECOND = [(name, lambda a, fn=fn, rest=tuple(rest): fn(a, *rest), x)
+          for name, cases in LINALG_CASES.items() if name != "eigh_tridiagonal"
+          for fn, x, *rest in cases if x.dtype == np.float64]
 
 
 @pytest.mark.parametrize("case", SECOND, ids=[f"{name}-{k}" for k, (name, *_) in

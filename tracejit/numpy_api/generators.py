@@ -250,7 +250,8 @@ class TracedGenerator:
         n = a if array is None else array.shape[axis]
         places = self._places(n, size, replace, p, shuffle)
         if array is not None:
-            return FUNCTIONS[np.take](array, places, axis)
+            taken = FUNCTIONS[np.take](array, places, axis)
+            return taken if size is None else _array(taken)
         return tracer_of(places.value, weak=True) if size is None else places
 
     def _places(self, n: object, size: object, replace: bool, p: object, shuffle: bool) -> Any:
@@ -258,7 +259,8 @@ class TracedGenerator:
         if replace and p is None:
             return self.integers(0, n, size)
         if replace:
-            return call_function(weighted_places, (self, n, size, p, _tolerance(p)), {})
+            found = call_function(weighted_places, (self, n, size, p, _tolerance(p)), {})
+            return found if size is None else _array(found)
         if p is not None:
             raise refuse("numpy.random.Generator.choice with p and replace=False cannot be "
                          "captured", "Draw outside and pass what is chosen as an argument")
