@@ -279,6 +279,8 @@ class Trace:
     """How many such calls there were that are many regions deep."""
     deep: Any = None
     """A function that calls itself many times, as there."""
+    slices_fit: bool = True
+    """Whether slices are taken to end within their axes, where sizes of other axes say where."""
     decides_layouts: bool = False
     """Whether sizes are compared, which leaves guards, to tell a view from a copy."""
     undecided: bool = False
@@ -509,15 +511,11 @@ class Trace:
         sizes_only = all(v.is_size for d in (a, b) for v in dim_values(d))
         if not (sizes_only and self.unifies):
             return False
-        for bare, other in ((b, a), (a, b)):
-            v = bare_size(bare)
-            if v is not None and v not in dim_values(other):
-                self.builder.equate(v, other)
-                return True
         for d, other in ((b, a), (a, b)):
-            if isinstance(d, Expr) and isinstance(other, int) and (
-                    v := bare_size(d - d.const)) is not None:  # n - 96 is 32
-                self.builder.equate(v, other - d.const)
+            more = d.const if isinstance(d, Expr) and isinstance(other, int) else 0
+            v = bare_size(d - more)  # of n - 96, which is 32, n
+            if v is not None and v not in dim_values(other):
+                self.builder.equate(v, other - more)
                 return True
         (v, *others), (w, *more) = ([*set(dim_values(d)), None] for d in (a, b))
         if v and w and others == more == [None] and known and self.actual[v] == self.actual[w] and (

@@ -18,6 +18,7 @@ from tracejit.trace.ground.restarts import (
     NeedOnePool,
     NeedPoolFact,
     NeedRun,
+    NeedSliceEnds,
     NeedStack,
     NeedStatic,
     NeedSteps,
@@ -48,6 +49,7 @@ class Findings:
     united: dict[int, int] = field(default_factory=dict)
     decides_layouts: bool = False
     names: bool = False
+    slices_fit: bool = True
     plain_lists: dict[Any, str] = field(default_factory=dict)
     list_kinds: dict[Any, frozenset[Any]] = field(default_factory=dict)
     run_lists: set[tuple[Hashable, ...]] = field(default_factory=set)
@@ -66,6 +68,7 @@ class Findings:
         """Let an attempt know all of it."""
         trace.restarts = True
         trace.decides_layouts, trace.names = self.decides_layouts, self.names
+        trace.slices_fit = self.slices_fit
         trace.plain_lists, trace.list_kinds = self.plain_lists, self.list_kinds
         trace.run_lists = self.run_lists
         trace.one_copies, trace.keyed_by_data = self.one_copies, self.keyed_by_data
@@ -98,6 +101,8 @@ class Findings:
             self._fix(need)
         elif isinstance(need, NeedNames):
             self.names = True
+        elif isinstance(need, NeedSliceEnds):
+            self.slices_fit = False
         elif isinstance(need, Relist):
             return self._make_otherwise(need)
         elif isinstance(need, NeedStack):

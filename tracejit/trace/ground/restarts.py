@@ -9,8 +9,8 @@ from tracejit.errors import Refusal, Restart
 from tracejit.ir.core import Site, Value
 
 __all__ = ["Grows", "NeedCounting", "NeedLeast", "NeedNames", "NeedOneCopy", "NeedOnePool",
-           "NeedPoolFact", "NeedRun", "NeedStack", "NeedStatic", "NeedSteps", "NotRepeatable",
-           "PlaceInCode", "Relist", "Unroll", "Widens"]
+           "NeedPoolFact", "NeedRun", "NeedSliceEnds", "NeedStack", "NeedStatic", "NeedSteps",
+           "NotRepeatable", "PlaceInCode", "Relist", "Unroll", "Widens"]
 
 
 class NeedStatic(Restart):
@@ -40,6 +40,13 @@ class NeedLeast(NeedStatic):
     def __init__(self, value: Value, least: int, site: Site | None, why: str) -> None:
         super().__init__(value, site, why)
         self.least = least
+
+
+class NeedSliceEnds(Restart):
+    """A slice ends behind its axis in this call: none is taken to end within it."""
+
+    def __init__(self) -> None:
+        super().__init__()
 
 
 class NeedNames(Restart):

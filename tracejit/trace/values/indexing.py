@@ -13,7 +13,7 @@ from tracejit.ir.core import Span, Value
 from tracejit.ir.dims import Dim, ceil_div, dim_values, is_nonneg, maximum, minimum
 from tracejit.trace.ground.context import Cell, current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS
-from tracejit.trace.ground.restarts import Relist
+from tracejit.trace.ground.restarts import NeedSliceEnds, Relist
 from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.ground.views import At, IndexStep, ReshapeStep, Step, extend, whole, write_view
 from tracejit.trace.values.equations import (
@@ -441,15 +441,19 @@ def slice_span(s: slice, size: Dim) -> Span:
 def _first_of(d: Dim, size: Dim) -> Dim:
     """Return the lesser of a slice's end and the size of its axis.
 
-    Where sizes of other axes decide (`x[:len(y)]`), they do so by a guard: an array whose size is
-    a `min` would need copies and longer code, and such a slice is in range in nearly every call.
+    Where sizes of other axes decide (`x[:len(y)]`), a program takes all such slices to end within
+    their axes, under guards: an array whose size is a `min` would need copies and longer code. A
+    call in which one does not gets a program that takes none to, which is for all sizes.
     """
     trace = current()
     found, sizes = minimum(d, size, trace.builder.known), {*dim_values(d - size)}
-    if found in (d, size) or len(sizes) < 2 or not all(v.is_size for v in sizes):
+    if found in (d, size) or len(sizes) < 2 or not (
+            trace.slices_fit and trace.restarts and all(v.is_size for v in sizes)):
         return found
-    is_within = trace.decide(d - size, "<=", "whether a slice ends within its axis")
-    return found if is_within is None else d if is_within else size
+    if trace.is_known(d - size) and trace.number(d - size) > 0:
+        raise NeedSliceEnds
+    is_within = trace.decide(d - size, "<=", "a slice is taken to end within its axis")
+    return found if is_within is None else d
 
 
 def slice_end(bound: Any, size: Dim, low: Dim | None = None, high: Dim | None = None) -> Dim:
