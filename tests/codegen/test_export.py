@@ -163,6 +163,19 @@ def test_matrix_products_are_those_of_numpys_blas(n: int, tmp_path: Path) -> Non
 
 
 @needs_c
+def test_products_along_a_batch_are_those_of_numpys_blas(tmp_path: Path) -> None:
+    def f(a, b):
+        return np.sum(np.tanh(a @ b))
+
+    a, b = np.random.default_rng(0).normal(size=(2, 3, 40, 40)) / 40
+    g = tracejit.grad(f, argnums=(0, 1))
+    found = call_from_c(tmp_path, compiled(g, a, b), "x0, 3, 40, 40, x1, 40, r0, r1, workspace",
+                        "3, 40, 40, 40", [a, b], [(float, (3, 40, 40))] * 2)
+    require_same(found, g(a, b))
+    assert "scipy_dgemm_64_" in undefined_symbols(tmp_path / "lib.o")
+
+
+@needs_c
 def test_factorisations_are_lapacks(tmp_path: Path) -> None:
     def f(a, b):
         return np.sum(np.linalg.solve(a, b)) + np.sum(np.log(np.diag(np.linalg.cholesky(a))))

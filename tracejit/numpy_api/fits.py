@@ -15,7 +15,7 @@ from tracejit.trace.values.equations import apply, as_operand, cast, same_dim
 from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["roots"]
+__all__ = ["require_points", "roots"]
 
 
 def _inexact(x: object) -> Any:
@@ -27,7 +27,9 @@ def polyfit(x: object, y: object, deg: int, rcond: float | None = None, full: bo
             w: object = None, cov: bool | str = False) -> Any:
     """Return the coefficients of the polynomial with the least squares of differences."""
     order, a, b = int(deg) + 1, _inexact(x), _inexact(y)
-    _check_points(order, a, b)
+    if order < 1:
+        raise ValueError("expected deg >= 0")
+    require_points(a, b)
     if rcond is None:
         rcond = as_operand(a.dims[0]) * np.finfo(a.dtype).eps
     left: Any = np.vander(a, order)
@@ -48,9 +50,8 @@ def polyfit(x: object, y: object, deg: int, rcond: float | None = None, full: bo
     return (c, _covariance(a, b, left, scale, residuals, order, cov)) if cov else c
 
 
-def _check_points(order: int, a: Tracer, b: Tracer) -> None:
-    if order < 1:
-        raise ValueError("expected deg >= 0")
+def require_points(a: Tracer, b: Tracer) -> None:
+    """Refuse, as NumPy does, places and values that no polynomial is fitted to."""
     if a.ndim != 1:
         raise TypeError("expected 1D vector for x")
     if b.ndim not in (1, 2):

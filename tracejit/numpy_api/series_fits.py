@@ -9,6 +9,7 @@ import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.factors import lstsq
+from tracejit.numpy_api.fits import require_points
 from tracejit.numpy_api.series_bases import Basis, powers, whole
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.values.equations import as_operand, dims_of, same_dim
@@ -52,12 +53,7 @@ def fit(basis: Basis, x: object, y: object, deg: object, rcond: object, full: ob
         raise TypeError("deg must be an int or non-empty 1-D array of int")
     if degrees.min() < 0:
         raise ValueError("expected deg >= 0")
-    if a.ndim != 1:
-        raise TypeError("expected 1D vector for x")
-    if b.ndim not in (1, 2):
-        raise TypeError("expected 1D or 2D array for y")
-    if not same_dim(a.dims[0], b.dims[0]):
-        raise TypeError("expected x and y to have same length")
+    require_points(a, b)
     require(np.greater(a.shape[0], 0), TypeError, "expected non-empty vector for x")
     chosen = sorted(degrees.tolist()) if degrees.ndim else list(range(int(degrees) + 1))
     columns = powers(basis, a, max(chosen))
