@@ -512,10 +512,10 @@ class Trace:
         if not (sizes_only and self.unifies):
             return False
         for d, other in ((b, a), (a, b)):
-            more = d.const if isinstance(d, Expr) and isinstance(other, int) else 0
-            v = bare_size(d - more)  # of n - 96, which is 32, n
+            offset = d.const if isinstance(d, Expr) and isinstance(other, int) else 0
+            v = bare_size(d - offset)  # of n - 96, which is 32, n
             if v is not None and v not in dim_values(other):
-                self.builder.equate(v, other - more)
+                self.builder.equate(v, other - offset)
                 return True
         (v, *others), (w, *more) = ([*set(dim_values(d)), None] for d in (a, b))
         if v and w and others == more == [None] and known and self.actual[v] == self.actual[w] and (
