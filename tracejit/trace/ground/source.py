@@ -20,8 +20,8 @@ from tracejit.trace.ground.trees import SYNTAX_TREES, find_tree
 
 __all__ = ["FunctionSource", "describe_line", "entrance", "find_site", "find_source",
            "is_made_by_captured", "is_of_library", "is_user_code", "line_of_error",
-           "of_users_module", "plain_source", "register_code", "rewritten_source",
-           "runs_library_code", "written_local"]
+           "note_made_class", "of_users_module", "plain_source", "register_code",
+           "rewritten_source", "runs_library_code", "written_local"]
 
 FACTORY = "_tj_factory"
 """The name of the function around a rewritten one."""
@@ -120,17 +120,29 @@ def plain_source(code: CodeType) -> FunctionSource:
     return found
 
 
-_MADE_BY_CALLS: WeakSet[type] = WeakSet()
-"""The classes that calls in captured code have made."""
+_MADE: WeakSet[type] = WeakSet()
+"""The classes that captured code has made."""
 
 
 def is_made_by_captured(cls: type) -> bool:
     """Return whether captured code made a class, by a statement or by a call."""
-    return cls.__qualname__.startswith(f"{FACTORY}.") or cls in _MADE_BY_CALLS
+    return cls in _MADE
 
 
-def of_users_module(made: object) -> None:
-    """Give a class that a call in captured code made the module of this code, as Python does."""
+def note_made_class(made: object) -> Any:
+    """Note what a class statement of captured code has made, and return it."""
+    if isinstance(made, type):
+        _MADE.add(made)
+    return made
+
+
+def of_users_module(made: object, *args: object) -> None:
+    """Give a class that a call in captured code made the module of this code, as Python does.
+
+    args -- the arguments of the call: it may make another class of one, as `dataclass` does
+    """
+    if isinstance(made, type) and any(isinstance(x, type) and x in _MADE for x in args):
+        _MADE.add(made)
     if isinstance(made, type) and made.__module__.startswith("tracejit.") and getattr(
             sys.modules.get(made.__module__), made.__name__, None) is not made:
         frame: FrameType | None = sys._getframe(1)
@@ -138,7 +150,7 @@ def of_users_module(made: object) -> None:
             frame = frame.f_back
         if frame is not None:
             made.__module__ = frame.f_globals.get("__name__", "builtins")
-            _MADE_BY_CALLS.add(made)
+            _MADE.add(made)
 
 
 _Method = TypeVar("_Method", bound=Callable[..., object])

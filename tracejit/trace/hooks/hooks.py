@@ -24,6 +24,7 @@ from tracejit.trace.containers.references import note_put
 from tracejit.trace.containers.runs import has_runs, holds_runs
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.operators import BINARY
+from tracejit.trace.ground.source import note_made_class
 from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.hooks.loop_hooks import Generated
 from tracejit.trace.hooks.recursion_hooks import RecursionHooks
@@ -459,6 +460,10 @@ class Hooks(RecursionHooks, TryHooks):
     def watched(self) -> AbstractContextManager[None]:
         """Watch for users' functions that Python runs by itself, as it makes a class."""
         return watched()
+
+    def made_class(self) -> Callable[[type], type]:
+        """Return the innermost decorator of a class statement: it notes the class."""
+        return note_made_class
 
     def is_of_class(self, subject: object, kind: object) -> Any:
         """Return whether a `match` finds a subject to be of a class."""

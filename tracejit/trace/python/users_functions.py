@@ -135,7 +135,7 @@ def _form_of_local(fn: FunctionType, form: Form) -> Callable[..., Any] | None:
             other: FunctionType = cell.cell_contents
             made = FunctionType(other.__code__, other.__globals__, fn.__name__, fn.__defaults__,
                                 other.__closure__)
-            made.__kwdefaults__ = fn.__kwdefaults__
+            made.__kwdefaults__, made.__qualname__ = fn.__kwdefaults__, fn.__qualname__
             return made
     return None
 

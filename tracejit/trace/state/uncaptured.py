@@ -137,7 +137,7 @@ def _call_outside(fn: Callable[..., object], args: tuple[object, ...], kwargs: d
     made = len(trace.builder.scope.eqns)
     try:
         result = _called(fn, args, kwargs)
-        of_users_module(result)
+        of_users_module(result, *args)
         return result
     except (TypeError, ValueError, AttributeError) as e:
         if isinstance(e, TracejitError) or not (

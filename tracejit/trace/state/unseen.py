@@ -45,7 +45,7 @@ def with_stand_ins(fn: FunctionType, call: Callable[..., object]) -> FunctionTyp
             table[name] = _stand_in(fn, name, call)
     cells = tuple(CellType(_stand_in(fn, name, call)) for name in fn.__code__.co_freevars)
     copy = FunctionType(fn.__code__, table, fn.__name__, fn.__defaults__, cells)
-    copy.__kwdefaults__ = fn.__kwdefaults__
+    copy.__kwdefaults__, copy.__qualname__ = fn.__kwdefaults__, fn.__qualname__
     return copy
 
 

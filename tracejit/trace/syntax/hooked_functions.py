@@ -119,7 +119,8 @@ class FunctionRewriter(StatementRewriter):
             return [place(ast.Expr(refused), node), place(ast.Expr(ast.Yield(None)), node)]
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
-        node.decorator_list = [self.visit(n) for n in node.decorator_list]
+        node.decorator_list = [*(self.visit(n) for n in node.decorator_list),
+                               place(hook("made_class"), node)]
         node.bases = [self.visit(n) for n in node.bases]
         node.keywords = [self.visit(n) for n in node.keywords]
         outer, self.class_names = self.class_names, stored_names(node.body)

@@ -22,6 +22,7 @@ from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
 from tracejit.trace.ground.source import FACTORY, FunctionSource, find_source, register_code
 from tracejit.trace.ground.trees import SYNTAX_TREES, future_flags
+from tracejit.trace.syntax.full_names import names_in, with_names
 from tracejit.trace.syntax.generators import Form, NotInForm, in_form, is_generator
 from tracejit.trace.syntax.hooked_functions import FunctionRewriter, strip_signature
 from tracejit.trace.syntax.named_super import name_supers
@@ -107,8 +108,8 @@ def _compile(source: FunctionSource, fn: FunctionType, form: Form,
     compiled = compile(module, source.file, "exec", future_flags(fn.__code__), dont_inherit=True)
     factory_code = next(c for c in compiled.co_consts if isinstance(c, CodeType))
     code = next(c for c in factory_code.co_consts if isinstance(c, CodeType)
-                and c.co_name == tree.name).replace(
-                    co_name=fn.__name__, co_qualname=fn.__qualname__)
+                and c.co_name == tree.name).replace(co_name=fn.__name__)
+    code = with_names(code, fn.__qualname__, names_in(fn.__code__))
     _register(code, source)
     return code
 
