@@ -61,6 +61,7 @@ LINALG_CASES: dict[str, list[tuple[Any, ...]]] = {
         (scipy.linalg.eigvals_banded, BAND), (scipy.linalg.eigvals_banded, BAND + 1j * BAND[::-1]),
         (lambda a: scipy.linalg.eigvals_banded(a, lower=True, select="i", select_range=(1, 3)),
          BAND), (scipy.linalg.eigvals_banded, BAND.astype(np.float32))],
+    "eigvalsh_tridiagonal": [(scipy.linalg.eigvalsh_tridiagonal, MAIN, BESIDE)],
     "eigh_tridiagonal": [
         (scipy.linalg.eigh_tridiagonal, MAIN, BESIDE),
         (scipy.linalg.eigh_tridiagonal, MAIN[:1], BESIDE[:0]),

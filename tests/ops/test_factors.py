@@ -337,6 +337,7 @@ def test_kernels_solve_too() -> None:
 @pytest.mark.parametrize("f", [
     lambda a: scipy.linalg.solve_continuous_are(a, np.eye(3)[:, :2], np.eye(3), np.eye(2)),
     lambda a: scipy.linalg.solve_discrete_are(a, np.eye(3)[:, :2], np.eye(3), np.eye(2)),
+    lambda a: scipy.linalg.solve_discrete_are(a, np.eye(3)[:, :2], np.eye(3), np.zeros((2, 2))),
     lambda a: scipy.linalg.polar(a)[1]])
 def test_second_derivatives_of_equations_of_matrices_are_differences(f: Any) -> None:
     a, v = RNG.normal(size=(3, 3)), RNG.normal(size=(3, 3))
@@ -344,3 +345,31 @@ def test_second_derivatives_of_equations_of_matrices_are_differences(f: Any) -> 
         gradient = tracejit.grad(lambda x: weighed(f(x)))
         (moved,) = directional(gradient, [a], [v])
         assert_close(tracejit.jvp(gradient, (a,), (v,))[1], moved, 1e-5)
+
+
+SINGULAR = {"none": np.zeros((2, 2)), "of rank 1": np.ones((2, 2)), "tiny": 1e-9 * np.eye(2),
+            "of both signs": np.array([[1.0, 0.2], [0.2, -0.01]]), "one": np.eye(2)}
+
+
+@pytest.mark.parametrize("name", list(SINGULAR))
+def test_a_discrete_riccati_equation_takes_weights_that_are_singular(name: str) -> None:
+    rng = np.random.default_rng(3)
+    given = [rng.normal(size=(3, 3)), rng.normal(size=(3, 2)), np.eye(3) + 0.3, SINGULAR[name]]
+    ways = [np.ones((3, 3)), rng.normal(size=(3, 2)), np.eye(3), np.eye(2) - 0.5]
+
+    def f(a: Any, b: Any, q: Any, r: Any) -> Any:
+        return weighed(scipy.linalg.solve_discrete_are(a, b, q, r))
+
+    with tracejit.config(disable_jit=True):
+        value, gradients = tracejit.value_and_grad(f, argnums=(0, 1, 2, 3))(*given)
+        for letter in "qr":
+            k = "abqr".index(letter)
+            lop = [x + np.triu(np.ones(x.shape), 1) if j == k else x for j, x in enumerate(given)]
+            with pytest.raises(ValueError, match=f"Matrix {letter} should be symmetric"):
+                tracejit.jit(f)(*lop)
+    assert_close(value, f(*given), 1e-9)
+    step = 1e-5
+    for k, way in enumerate(ways):
+        high, low = ([x + by * way if j == k else x for j, x in enumerate(given)]
+                     for by in (step, -step))
+        assert_close(np.sum(gradients[k] * way), (f(*high) - f(*low)) / (2.0 * step), 1e-6)

@@ -10,6 +10,7 @@ import numpy as np
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.finite import checks_finite
 from tracejit.numpy_api.linalg import of_wide
+from tracejit.numpy_api.stacks import in_stacks
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.implicit import factored, implied
 from tracejit.ops.linalg import transpose_last
@@ -124,6 +125,14 @@ def eigh_tridiagonal(d: object, e: object, eigvals_only: bool = False, select: o
     return values, vectors
 
 
+def eigvalsh_tridiagonal(d: object, e: object, select: object = "a",
+                         select_range: Sequence[int] | None = None, tol: float = 0.0,
+                         lapack_driver: str = "auto") -> Any:
+    """Return the eigenvalues of a symmetric tridiagonal matrix."""
+    return eigh_tridiagonal(d, e, True, select, select_range, tol, lapack_driver)
+
+
 scipy_captures("scipy.linalg", {
-    f.__name__: checks_finite(of_wide(f.__name__, f)) for f in (
-        eig_banded, eigvals_banded, eigh_tridiagonal)})
+    f.__name__: checks_finite(of_wide(f.__name__, in_stacks(f, *arrays))) for f, arrays in (
+        (eig_banded, [("a_band", 2)]), (eigvals_banded, [("a_band", 2)]),
+        (eigh_tridiagonal, [("d", 1), ("e", 1)]), (eigvalsh_tridiagonal, [("d", 1), ("e", 1)]))})

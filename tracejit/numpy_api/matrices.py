@@ -20,6 +20,7 @@ from tracejit.numpy_api.norms import norm
 from tracejit.numpy_api.plainly import matrix_exponential
 from tracejit.numpy_api.running_folds import cumprod, cumsum
 from tracejit.numpy_api.shapes import ravel
+from tracejit.numpy_api.stacks import in_stacks
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import captures, scipy_captures
 from tracejit.trace.ground.modules import is_scipy_since
@@ -89,9 +90,9 @@ def toeplitz(c: object, r: object = None) -> Any:
 
 def circulant(c: object) -> Any:
     """Return the matrix of which each column is the one before, turned by one."""
-    column = _vector(c, "circulant")
-    i = iota(column.dims[0])
-    return _by_places(column, (i[:, None] - i[None, :]) % as_operand(column.dims[0]))
+    columns: Any = np.atleast_1d(as_tracer(c))
+    i = iota(columns.dims[-1])
+    return columns[..., (i[:, None] - i[None, :]) % as_operand(columns.dims[-1])]
 
 
 def hankel(c: object, r: object = None) -> Any:
@@ -265,6 +266,6 @@ captures(np.cumulative_prod)(_running(cumprod, 1))
 
 scipy_captures("scipy.linalg", {
     "cho_factor": checks_finite(of_wide("cho_factor", cho_factor)),
-    "cho_solve": checks_finite(cho_solve), "toeplitz": toeplitz,
+    "cho_solve": checks_finite(cho_solve), "toeplitz": in_stacks(toeplitz, ("c", 1), ("r", 1)),
     "circulant": circulant, "hankel": hankel, "block_diag": block_diag,
     "expm": of_wide("expm", expm)})

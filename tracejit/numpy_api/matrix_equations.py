@@ -17,7 +17,7 @@ from tracejit.numpy_api.plainly import (
     triangular_logarithm,
     triangular_root,
 )
-from tracejit.numpy_api.stacks import over_stacks
+from tracejit.numpy_api.stacks import VECTOR_OR_MATRIX, in_stacks, over_stacks
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.implicit import RULES, Rule, assured, factored, implied
 from tracejit.ops.linalg import adjoint, transpose_last
@@ -91,9 +91,6 @@ def _common(*matrices: object) -> list[Tracer]:
     """Return matrices in one precise dtype."""
     found = [double(x) for x in matrices]
     dtype = np.result_type(*(x.dtype for x in found))
-    for x in found:
-        if len(x.dims) != 2:
-            raise refuse("matrix equations of stacks cannot be captured", "Use a loop")
     return [cast(x, dtype) for x in found]
 
 
@@ -190,14 +187,23 @@ def solveh_banded(ab: object, b: object, lower: bool = False) -> Any:
 def solve_toeplitz(c_or_cr: object, b: object) -> Any:
     """Solve a system whose matrix has constant diagonals."""
     c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
+    return _of_diagonals(c, r, b)
+
+
+def _solve_toeplitz(c: object, r: object, b: object) -> Any:
     return np.linalg.solve(toeplitz(c, r), as_tracer(b))
+
+
+_of_diagonals = in_stacks(_solve_toeplitz, ("c", 1), ("r", 1), ("b", VECTOR_OR_MATRIX))
 
 
 scipy_captures("scipy.linalg", {
     "sqrtm": of_wide("sqrtm", _of_square("sqrtm", root_of)),
     "logm": of_wide("logm", _of_square("logm", logarithm_of)),
-    "solve_sylvester": solve_sylvester, "solve_continuous_lyapunov": solve_continuous_lyapunov,
-    "solve_lyapunov": solve_continuous_lyapunov,
-    "solve_discrete_lyapunov": solve_discrete_lyapunov,
-    "solve_banded": checks_finite(solve_banded), "solveh_banded": checks_finite(solveh_banded),
+    "solve_sylvester": in_stacks(solve_sylvester, ("a", 2), ("b", 2), ("q", 2)),
+    **dict.fromkeys(("solve_continuous_lyapunov", "solve_lyapunov"),
+                    in_stacks(solve_continuous_lyapunov, ("a", 2), ("q", 2))),
+    "solve_discrete_lyapunov": in_stacks(solve_discrete_lyapunov, ("a", 2), ("q", 2)),
+    "solve_banded": checks_finite(in_stacks(solve_banded, ("ab", 2), ("b", VECTOR_OR_MATRIX))),
+    "solveh_banded": checks_finite(in_stacks(solveh_banded, ("ab", 2), ("b", VECTOR_OR_MATRIX))),
     "solve_toeplitz": checks_finite(solve_toeplitz)})

@@ -7,19 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.ir.dims import product
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.emptiness import is_nothing
-from tracejit.numpy_api.factors import double, single_again
+from tracejit.numpy_api.factors import double, is_less, single_again
 from tracejit.numpy_api.finite import checks_finite
 from tracejit.numpy_api.linalg import of_wide
 from tracejit.numpy_api.matrices import expm, toeplitz
 from tracejit.numpy_api.matrix_equations import logarithm_of
+from tracejit.numpy_api.stacks import VECTOR_OR_MATRIX, in_stacks
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.implicit import implied
 from tracejit.ops.linalg import adjoint
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import scipy_captures
-from tracejit.trace.values.equations import as_operand, cast, same_dim
+from tracejit.trace.values.equations import apply, as_operand, cast, same_dim
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
@@ -58,9 +60,6 @@ def fractional_matrix_power(A: object, t: object) -> Any:
     if not isinstance(t, TracedOperand) and int(t) == t:  # type: ignore[call-overload]
         return np.linalg.matrix_power(as_tracer(A), int(t))  # type: ignore[call-overload]
     x = double(A, square=True)
-    if len(x.dims) != 2:
-        raise refuse("scipy.linalg.fractional_matrix_power of a stack cannot be captured",
-                     "Use a loop")
     log: Any = logarithm_of(x)
     return expm(log * t)
 
@@ -85,8 +84,6 @@ def polar(a: object, side: str = "right") -> Any:
     if side not in ("right", "left"):
         raise ValueError("`side` must be either 'right' or 'left'")
     x: Any = double(a)
-    if len(x.dims) != 2:
-        raise ValueError("`a` must be a 2-D array.")
     right = side == "right"
     m, n = x.dims
     few = current().decide((m - n) if right else (n - m), "<", "which factor a polar has")
@@ -114,13 +111,16 @@ def orthogonal_procrustes(A: object, B: object) -> Any:
 
 def companion(a: object) -> Any:
     """Return the matrix whose eigenvalues are the roots of a polynomial."""
-    c: Any = as_tracer(a)
-    if len(c.dims) != 1:
-        raise refuse("scipy.linalg.companion of a stack cannot be captured", "Use a loop")
-    first = -c[1:] / (1.0 * c[0])
-    n = as_operand(c.dims[0]) - 1
-    below: Any = np.eye(n, dtype=as_tracer(first).dtype)
-    return np.concatenate([first[None, :], below[:n - 1]], axis=0)
+    c: Any = np.atleast_1d(as_tracer(a))
+    if is_less(c.dims[-1], 2, "whether a polynomial is a constant"):
+        raise ValueError("The length of `a` along the last axis must be at least 2.")
+    require(np.all(c[..., 0] != 0), ValueError, "The first coefficient(s) of `a` (i.e. elements "
+            "of `a[..., 0]`) must not be zero.")
+    first: Any = -c[..., 1:] / (1.0 * c[..., :1])
+    n = as_operand(c.dims[-1]) - 1
+    below: Any = np.eye(n, dtype=first.dtype)[:n - 1]
+    rows = np.broadcast_to(below, (*first.shape[:-1], n - 1, n))
+    return np.concatenate([first[..., None, :], rows], axis=-2)
 
 
 def khatri_rao(a: np.ndarray, b: np.ndarray) -> Any:
@@ -133,17 +133,24 @@ def khatri_rao(a: np.ndarray, b: np.ndarray) -> Any:
 def fiedler(a: object) -> Any:
     """Return the distances of numbers."""
     x: Any = np.atleast_1d(as_tracer(a))
-    if len(x.dims) != 1:
-        raise refuse("scipy.linalg.fiedler of a stack cannot be captured", "Use a loop")
-    return np.abs(x[:, None] - x[None, :])
+    if is_nothing(product(x.dims)):
+        return apply("full", np.float64(0), shape=(0,))
+    return np.abs(x[..., :, None] - x[..., None, :])
 
 
 def matmul_toeplitz(c_or_cr: object, x: object) -> Any:
     """Return the product with a matrix of constant diagonals, as a dense one."""
     c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
+    return _product(c, r, x)
+
+
+def _of_diagonals(c: object, r: object, x: object) -> Any:
     given = as_tracer(x)
     dtype = np.result_type(as_tracer(c).dtype, given.dtype, np.float64)
     return toeplitz(c, r) @ cast(given, dtype)
+
+
+_product = in_stacks(_of_diagonals, ("c", 1), ("r", 1), ("x", VECTOR_OR_MATRIX))
 
 
 def solve_circulant(c: object, b: object) -> Any:
@@ -168,10 +175,13 @@ scipy_captures("scipy.linalg", {name: of_wide(name, function) for name, function
     "tanm": _of_pair(_circular, np.linalg.solve),
     "coshm": _of_pair(_hyperbolic, lambda c, s: c), "sinhm": _of_pair(_hyperbolic, lambda c, s: s),
     "tanhm": _of_pair(_hyperbolic, np.linalg.solve),
-    "fractional_matrix_power": fractional_matrix_power}.items()})
+    "fractional_matrix_power": in_stacks(fractional_matrix_power, ("A", 2))}.items()})
 scipy_captures("scipy.linalg", {
-    **{f.__name__: checks_finite(of_wide(f.__name__, f)) for f in (
-        polar, orthogonal_procrustes)},
-    "expm_frechet": checks_finite(expm_frechet), "companion": companion,
-    "khatri_rao": khatri_rao, "fiedler": fiedler, "matmul_toeplitz": checks_finite(matmul_toeplitz),
-    "solve_circulant": solve_circulant})
+    "polar": checks_finite(of_wide("polar", in_stacks(polar, ("a", 2)))),
+    "orthogonal_procrustes": checks_finite(of_wide("orthogonal_procrustes", in_stacks(
+        orthogonal_procrustes, ("A", 2), ("B", 2)))),
+    "expm_frechet": checks_finite(in_stacks(expm_frechet, ("A", 2), ("E", 2))),
+    "companion": companion,
+    "khatri_rao": in_stacks(khatri_rao, ("a", 2), ("b", 2)),
+    "fiedler": fiedler,
+    "matmul_toeplitz": checks_finite(matmul_toeplitz), "solve_circulant": solve_circulant})

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["accumulated", "along_axis", "changed_at", "cofactors", "divided", "folded",
-           "folded_between", "matrix_exponential", "order_of_swaps", "over_axes",
-           "polynomial_of_roots", "require_positive_band", "sign_of_matrix", "triangular_logarithm",
-           "triangular_root", "vectorized"]
+__all__ = ["accumulated", "along_axis", "changed_at", "cofactors", "discrete_riccati", "divided",
+           "doubled", "folded", "folded_between", "matrix_exponential", "order_of_swaps",
+           "over_axes", "polynomial_of_roots", "require_positive_band", "sign_of_matrix",
+           "triangular_logarithm", "triangular_root", "vectorized"]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 GAUSS_LEGENDRE = tuple(map(float, 0.5 * _NODES + 0.5)), tuple(map(float, 0.5 * _WEIGHTS))
@@ -235,6 +235,25 @@ def doubled(a: np.ndarray, g: np.ndarray, h: np.ndarray) -> np.ndarray:
         h = h + 0.5 * (more + more.T)
         change, count = np.max(np.abs(more)), count + 1
     return h
+
+
+def discrete_riccati(a: np.ndarray, b: np.ndarray, q: np.ndarray, r: np.ndarray,
+                     limit: Callable[..., np.ndarray]) -> np.ndarray:
+    """Return the X of X = A^T X A - A^T X B (R + B^T X B)^-1 B^T X A + Q.
+
+    Where R is all but singular, the equation is solved for X less a multiple of 1, which has
+    R + B^T B times it in the place of R.
+    """
+    sizes = np.linalg.svd(r, compute_uv=False)
+    shift, cross = 0.0, np.zeros_like(b)
+    if np.min(sizes) <= 1e-6 * max(np.max(sizes), np.max(np.abs(b)) ** 2):
+        shift = np.max(np.abs(q)) + 1.0
+        cross = shift * (a.T @ b)
+        r = r + shift * (b.T @ b)
+        q = q + shift * (a.T @ a - np.eye(len(a)))
+    feedback = np.linalg.solve(r, cross.T)
+    return limit(a - b @ feedback, b @ np.linalg.solve(r, b.T), q - cross @ feedback) + (
+        shift * np.eye(len(a)))
 
 
 def sign_of_matrix(a: np.ndarray) -> np.ndarray:

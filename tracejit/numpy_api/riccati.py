@@ -18,13 +18,15 @@ from tracejit.numpy_api.factors import double
 from tracejit.numpy_api.finite import checks_finite
 from tracejit.numpy_api.linalg import require_square
 from tracejit.numpy_api.matrix_equations import solve_sylvester
-from tracejit.numpy_api.plainly import doubled
+from tracejit.numpy_api.plainly import discrete_riccati, doubled
+from tracejit.numpy_api.stacks import in_stacks
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.implicit import RULES, Rule, assured, implied
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import dims_of, same_dim
+from tracejit.trace.values.python_numbers import require
 
 __all__: list[str] = []
 
@@ -32,14 +34,14 @@ Parts = Sequence[Any]
 
 
 def _given(name: str, matrices: Sequence[object], scales: Sequence[object]) -> list[Any]:
-    """Return A, B R^-1 B^T and Q of a function's arguments a, b, q and r."""
+    """Return A, B, Q and R, of sizes that agree."""
     if any(x is not None for x in scales):
         raise refuse(f"scipy.linalg.{name} with e= or s= cannot be captured",
                      "Multiply the equation out")
     found = [double(np.atleast_2d(as_tracer(m))) for m in matrices]
-    if any(m.dtype.kind == "c" or len(m.dims) != 2 for m in found):
-        raise refuse(f"scipy.linalg.{name} of complex matrices or stacks cannot be captured",
-                     "Use a loop, and matrices of twice the size")
+    if any(m.dtype.kind == "c" for m in found):
+        raise refuse(f"scipy.linalg.{name} of complex matrices cannot be captured",
+                     "Use matrices of twice the size")
     a, b, q, r = found
     if not (same_dim(a.dims[0], a.dims[1]) and same_dim(q.dims[0], a.dims[0])
             and same_dim(q.dims[1], a.dims[0]) and same_dim(b.dims[0], a.dims[0])):
@@ -47,7 +49,11 @@ def _given(name: str, matrices: Sequence[object], scales: Sequence[object]) -> l
     if not (same_dim(r.dims[0], b.dims[1]) and same_dim(r.dims[1], b.dims[1])):
         raise ValueError("Matrix b and r should have the same number of columns.")
     a, q, r = map(require_square, (a, q, r))
-    return [as_tracer(m) for m in (a, b @ np.linalg.solve(r, b.T), q)]
+    for letter, m in (("q", q), ("r", r)):
+        size, skew = (np.max(np.sum(np.abs(part), axis=0), initial=0.0) for part in (m, m - m.T))
+        require(skew <= 100.0 * (np.nextafter(size, np.inf) - size), ValueError,
+                f"Matrix {letter} should be symmetric/hermitian.")
+    return [as_tracer(m) for m in (a, b, q, r)]
 
 
 def _near(residual: np.ndarray, x: np.ndarray) -> Any:
@@ -96,7 +102,8 @@ RULES["continuous_riccati"] = Rule(_continuous_jvp, _continuous_vjp)
 def solve_continuous_are(a: object, b: object, q: object, r: object, e: None = None,
                          s: None = None, balanced: bool = True) -> Any:
     """Return the X of A^T X + X A - X B R^-1 B^T X + Q = 0 that makes A - B R^-1 B^T X stable."""
-    given = _given("solve_continuous_are", (a, b, q, r), (e, s))
+    p, h, k, w = _given("solve_continuous_are", (a, b, q, r), (e, s))
+    given = [as_tracer(m) for m in (p, h @ np.linalg.solve(w, h.T), k)]
     p, h, k = fixed = tuple(map(stop_gradient, given))
     x = call_function(doubled, _by_cayley(*fixed), {})
     x = _near(p.T @ x + x @ p - x @ h @ x + k, x)
@@ -114,12 +121,13 @@ def _by_cayley(a: np.ndarray, g: np.ndarray, q: np.ndarray) -> tuple[Any, Any, A
             2.0 * shift * back @ q @ np.linalg.inv(moved))
 
 
-# --- A^T X (I + G X)^-1 A - X + Q = 0 -------------------------------------------------------------
+# --- A^T X A - X - A^T X B (R + B^T X B)^-1 B^T X A + Q = 0 --------------------------------------
 
 
-def _discrete_parts(x: np.ndarray, a: np.ndarray, g: np.ndarray) -> Any:
-    """Return (I + G X)^-1 A."""
-    return np.linalg.solve(_identity(a) + g @ x, a)
+def _feedback(x: np.ndarray, a: np.ndarray, b: np.ndarray, r: np.ndarray) -> Any:
+    """Return (R + B^T X B)^-1 B^T X A, and A less B times it."""
+    gain: Any = np.linalg.solve(r + b.T @ x @ b, b.T @ x @ a)
+    return gain, a - b @ gain
 
 
 def _stein(a: np.ndarray, c: np.ndarray) -> Any:
@@ -131,22 +139,22 @@ def _stein(a: np.ndarray, c: np.ndarray) -> Any:
 
 
 def _discrete_jvp(results: Parts, operands: Parts, tangents: Parts) -> Parts:
-    (x,), (a, g, _) = results, operands
-    a_dot, g_dot, q_dot = (_zero(t, like) for t, like in zip(tangents, operands, strict=True))
-    closed = _discrete_parts(x, a, g)
-    half = a_dot.T @ x @ closed
-    right = half + half.T + q_dot - closed.T @ x @ g_dot @ x @ closed
-    return [_stein(closed.T, right)]
+    (x,), (a, b, _, r) = results, operands
+    a_dot, b_dot, q_dot, r_dot = (_zero(t, like)
+                                  for t, like in zip(tangents, operands, strict=True))
+    gain, closed = _feedback(x, a, b, r)
+    half = (a_dot - b_dot @ gain).T @ x @ closed
+    return [_stein(closed.T, half + half.T + q_dot + gain.T @ r_dot @ gain)]
 
 
 def _discrete_vjp(results: Parts, operands: Parts, cts: Parts) -> Parts:
-    (x,), (a, g, _) = results, operands
+    (x,), (a, b, _, r) = results, operands
     if cts[0] is None:
-        return [None, None, None]
-    closed = _discrete_parts(x, a, g)
+        return [None, None, None, None]
+    gain, closed = _feedback(x, a, b, r)
     y = _stein(closed, cts[0])
-    inner = x @ closed
-    return [inner @ (y + y.T), -(inner @ y @ inner.T), y]
+    to_a = x @ closed @ (y + y.T)
+    return [to_a, -(to_a @ gain.T), y, gain @ y @ gain.T]
 
 
 RULES["discrete_riccati"] = Rule(_discrete_jvp, _discrete_vjp)
@@ -156,12 +164,13 @@ def solve_discrete_are(a: object, b: object, q: object, r: object, e: None = Non
                        s: None = None, balanced: bool = True) -> Any:
     """Return the X of A^T X A - X - A^T X B (R + B^T X B)^-1 B^T X A + Q = 0."""
     given = _given("solve_discrete_are", (a, b, q, r), (e, s))
-    p, h, k = fixed = tuple(map(stop_gradient, given))
-    x = call_function(doubled, fixed, {})
-    x = _near(p.T @ x @ _discrete_parts(x, p, h) - x + k, x)
+    p, h, k, w = fixed = tuple(map(stop_gradient, given))
+    x = call_function(discrete_riccati, (*fixed, doubled), {})
+    _, closed = _feedback(x, p, h, w)
+    x = _near(p.T @ x @ closed - x + k, x)
     return implied("discrete_riccati", [as_tracer(x)], *given)[0]
 
 
 scipy_captures("scipy.linalg", {
-    "solve_continuous_are": checks_finite(solve_continuous_are),
-    "solve_discrete_are": checks_finite(solve_discrete_are)})
+    f.__name__: checks_finite(in_stacks(f, *((name, 2) for name in "abqr")))
+    for f in (solve_continuous_are, solve_discrete_are)})

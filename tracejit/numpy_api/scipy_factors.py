@@ -29,7 +29,7 @@ from tracejit.numpy_api.joins import concatenate
 from tracejit.numpy_api.linalg import of_wide, require_square
 from tracejit.numpy_api.plainly import order_of_swaps
 from tracejit.numpy_api.singular import singular_values
-from tracejit.numpy_api.stacks import over_stacks
+from tracejit.numpy_api.stacks import VECTOR_OR_MATRIX, in_stacks, over_stacks
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.implicit import factored, implied
 from tracejit.ops.linalg import adjoint, conjugate, transpose_last
@@ -127,9 +127,11 @@ def lu(a: object, permute_l: bool = False, p_indices: bool = False) -> Any:
 @_enter
 def lu_solve(lu_and_piv: tuple[object, object], b: object, trans: int = 0) -> Any:
     """Solve systems with the pair that `lu_factor` returned."""
-    packed, pivots = map(as_tracer, lu_and_piv)
-    right = as_tracer(b)
-    _refuse_unless(len(packed.dims) == 2, "lu_solve of a stack", "Use a loop")
+    return _lu_solve(*lu_and_piv, b, trans)
+
+
+def _of_factors(lu: object, piv: object, b: object, trans: int) -> Any:
+    packed, pivots, right = map(as_tracer, (lu, piv, b))
     dtype = np.result_type(packed.dtype, right.dtype, np.float32)
     packed, right = require_square(cast(packed, dtype)), cast(right, dtype)
     if not same_dim(packed.dims[0], right.dims[0]):
@@ -145,6 +147,9 @@ def lu_solve(lu_and_piv: tuple[object, object], b: object, trans: int = 0) -> An
                   transposed=bool(trans))
     x = turn(x[np.argsort(order)] if trans else x)
     return x if len(right.dims) == 2 else x[:, 0]
+
+
+_lu_solve = in_stacks(_of_factors, ("lu", 2), ("piv", 1), ("b", VECTOR_OR_MATRIX))
 
 
 # --- eigenvalues and singular values --------------------------------------------------------------
@@ -265,7 +270,6 @@ def pinv(a: object, *, atol: float | None = None, rtol: float | None = None,
     return (single_again(p, a), rank) if return_rank else single_again(p, a)
 
 
-@_enter
 def lstsq(a: object, b: object, cond: float | None = None, lapack_driver: str | None = None) -> Any:
     """Return the least-squares solution of a system, squares of residuals, rank, singular values.
     """
@@ -283,6 +287,11 @@ def lstsq(a: object, b: object, cond: float | None = None, lapack_driver: str | 
     return x, residuals, tracer_of(cast(rank, np.int64).value, weak=True), s
 
 
+SCIPY["lstsq"] = in_stacks(lstsq, ("a", 2), ("b", VECTOR_OR_MATRIX))
+SCIPY.update({name: in_stacks(SCIPY[name], ("a", 2), ("b", 2))
+              for name in ("eig", "eigh", "eigvals", "eigvalsh")})
+SCIPY.update({name: in_stacks(SCIPY[name], ("a", 2))
+              for name in ("lu_factor", "pinv", "qr", "svd", "svdvals")})
 scipy_captures("scipy.linalg", {
     name: checks_finite(function if name == "lu_solve" else of_wide(name, function))
     for name, function in SCIPY.items()})

@@ -13,6 +13,7 @@ from tracejit.numpy_api.emptiness import is_nothing
 from tracejit.numpy_api.factors import double, single_again
 from tracejit.numpy_api.finite import checks_finite
 from tracejit.numpy_api.plainly import sign_of_matrix
+from tracejit.numpy_api.stacks import in_stacks
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.implicit import RULES, Rule, implied
 from tracejit.ops.linalg import adjoint
@@ -32,9 +33,9 @@ Parts = Sequence[Any]
 def signm(A: object) -> Any:
     """Return the sign of a matrix: N. J. Higham, Functions of Matrices (2008), chapter 5."""
     x = double(A, square=True)
-    if len(x.dims) != 2 or is_nothing(x.dims[0]):
-        raise refuse("scipy.linalg.signm of a stack of matrices, or of none, cannot be captured",
-                     "Use a loop")
+    if is_nothing(x.dims[0]):
+        raise refuse("scipy.linalg.signm of an empty matrix cannot be captured",
+                     "Return something else where the size is 0")
     values = np.linalg.eigvals(stop_gradient(x))
     near = np.min(np.abs(np.real(values))) <= 1e-10 * np.max(np.abs(values))
     require_ours(np.logical_not(near), NotCaptured, "scipy.linalg.signm of a matrix with "
@@ -103,4 +104,5 @@ def subspace_angles(A: object, B: object) -> Any:
 
 
 scipy_captures("scipy.linalg", {
-    "signm": signm, "subspace_angles": checks_finite(subspace_angles)})
+    "signm": in_stacks(signm, ("A", 2)),
+    "subspace_angles": checks_finite(in_stacks(subspace_angles, ("A", 2), ("B", 2)))})

@@ -12,6 +12,7 @@ from tracejit.numpy_api.emptiness import is_nothing
 from tracejit.numpy_api.factors import double, single_again
 from tracejit.numpy_api.finite import checks_finite
 from tracejit.numpy_api.linalg import of_wide, require_square
+from tracejit.numpy_api.stacks import in_stacks
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.implicit import factored, implied
 from tracejit.ops.linalg import transpose_last
@@ -94,4 +95,5 @@ def reflected(a: np.ndarray, q: np.ndarray, smooth: Callable[..., np.ndarray],
 
 
 scipy_captures("scipy.linalg", {
-    f.__name__: checks_finite(of_wide(f.__name__, f)) for f in (schur, hessenberg)})
+    f.__name__: checks_finite(of_wide(f.__name__, in_stacks(f, ("a", 2))))
+    for f in (schur, hessenberg)})

@@ -23,6 +23,7 @@ from tracejit.numpy_api.factors import (
 from tracejit.numpy_api.finite import checks_finite
 from tracejit.numpy_api.linalg import of_wide
 from tracejit.numpy_api.masks import positions
+from tracejit.numpy_api.stacks import in_stacks
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.factors import GAUGE
 from tracejit.ops.implicit import RULES, Rule, assured, implied
@@ -107,8 +108,6 @@ def pinvh(a: object, atol: np.ndarray | None = None, rtol: np.ndarray | None = N
           lower: bool = True, return_rank: bool = False) -> Any:
     """Return the pseudoinverse of a symmetric or Hermitian matrix, from one triangle."""
     given = double(a, square=True)
-    if len(given.dims) != 2:
-        raise refuse("scipy.linalg.pinvh of a stack of matrices cannot be captured", "Use a loop")
     x = parts_of_triangle(given, bool(lower))
     least: Any = 0.0 if atol is None else atol
     share = _share(a, x, rtol)
@@ -128,4 +127,4 @@ def pinvh(a: object, atol: np.ndarray | None = None, rtol: np.ndarray | None = N
 
 scipy_captures("scipy.linalg", {
     "orth": of_wide("orth", orth), "null_space": checks_finite(of_wide("null_space", null_space)),
-    "pinvh": checks_finite(of_wide("pinvh", pinvh))})
+    "pinvh": checks_finite(of_wide("pinvh", in_stacks(pinvh, ("a", 2))))})
