@@ -29,6 +29,7 @@ from tracejit.trace.values.equations import (
 )
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.symbolic_ints import known_int
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["resized"]
@@ -169,6 +170,7 @@ def _require_kth(a: Tracer, kth: object, axis: object, kind: object) -> None:
     along, own = along_axis(a, axis)
     size = as_operand(along.dims[own])
     for k in kth if isinstance(kth, (tuple, list)) else (kth,):
+        k = known_int(k, "the place of np.partition")
         if isinstance(k, (bool, np.bool_)) or np.asarray(k).dtype.kind not in "iu":
             raise TypeError("Partition index must be integer")
         require((k >= -size) & (k < size), ValueError, f"kth(={k}) out of bounds ({size})")

@@ -21,7 +21,7 @@ from tracejit.trace.python.calls import call_function
 from tracejit.trace.regions.loops import trace_loop
 from tracejit.trace.values.equations import apply, atom_of, cast, emit, same_dim, to_dim
 from tracejit.trace.values.indexing import as_memory
-from tracejit.trace.values.symbolic_ints import of_dim
+from tracejit.trace.values.symbolic_ints import known_int, of_dim
 from tracejit.trace.values.tracer import Tracer
 
 __all__: list[str] = []
@@ -86,6 +86,7 @@ def polyder(p: Any, m: int = 1) -> Any:
 def rot90(m: object, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
     """Return an array turned by right angles, from the first axis towards the second: a view."""
     m, (first, second) = as_tracer(m), axes
+    k = known_int(k, "how often np.rot90 turns")
     if k % 4 == 0:
         return m[:]
     if k % 4 == 2:
@@ -203,6 +204,7 @@ def matrix_power(a: Any, n: int) -> Any:
     a = as_tracer(a)
     if len(a.dims) < 2 or not same_dim(*a.dims[-2:]):
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+    n = known_int(n, "the exponent of np.linalg.matrix_power")
     if not isinstance(n, (int, np.integer)):
         raise refuse("np.linalg.matrix_power with an exponent that is traced", "Use a loop")
     if n < 0:

@@ -26,7 +26,7 @@ from tracejit.trace.values.equations import (
 from tracejit.trace.values.equations import dtype_of as operand_dtype
 from tracejit.trace.values.indexing import as_memory
 from tracejit.trace.values.python_numbers import python_int
-from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.symbolic_ints import SymInt, known_int
 from tracejit.trace.values.tracer import Lifted, Tracer, tracer_of
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ METHODS["conj"] = METHODS["conjugate"] = _conjugate_method
 @captures(np.round, np.around, method="round")
 def round_(a: object, decimals: int = 0, out: object = None) -> Any:
     """Round to the given number of decimals."""
-    a = as_tracer(a)
+    a, decimals = as_tracer(a), known_int(decimals, "the decimals of np.round")
     if a.dtype == np.bool_:
         if decimals:
             raise TypeError("Cannot cast ufunc 'multiply' output from dtype('float64') to "

@@ -14,8 +14,9 @@ from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.python.ufunc_calls import write_reduced
-from tracejit.trace.values.equations import apply, as_operand, cast, dtype_of, same_dim
+from tracejit.trace.values.equations import apply, as_operand, cast, dtype_of, same_dim, to_dim
 from tracejit.trace.values.known_numbers import need_int
+from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.tracer import Tracer
 
 if TYPE_CHECKING:
@@ -158,10 +159,19 @@ def _cuts(places: object) -> list[Any] | None:
     if isinstance(places, Tracer) and places.dims:
         count = need_int(places.dims[0], "np.split at the places that are in an array")
         return [places[k] for k in range(count)]
-    if isinstance(places, Tracer) or not isinstance(places, Iterable) or (
+    if isinstance(places, TracedOperand) or not isinstance(places, Iterable) or (
             isinstance(places, np.ndarray) and not places.ndim):
         return None
     return list(places)
+
+
+def _sections(number: Any) -> int:
+    """Return how many parts are asked for: an int of the call becomes known."""
+    if not isinstance(number, TracedOperand):
+        return int(number)
+    if isinstance(number, Tracer) and number.dtype.kind == "f":
+        number = cast(number, np.int64)
+    return need_int(to_dim(number), "how many parts an array is split into")
 
 
 @captures(np.split)
@@ -173,7 +183,7 @@ def split(ary: object, indices_or_sections: Any, axis: int = 0) -> list[Tracer]:
     if cuts is not None:
         ends = [0, *cuts, None]
     else:
-        sections = int(indices_or_sections)
+        sections = _sections(indices_or_sections)
         if sections < 1:
             raise ValueError("number sections must be larger than 0.")
         part = exact_quotient(ary.dims[axis], sections)
@@ -190,7 +200,7 @@ def array_split(ary: object, indices_or_sections: Any, axis: int = 0) -> list[Tr
     """Return views of consecutive parts, the first ones longer where they cannot be equal."""
     if _cuts(indices_or_sections) is not None:
         return split(ary, indices_or_sections, axis)
-    ary, sections = as_tracer(ary), int(indices_or_sections)
+    ary, sections = as_tracer(ary), _sections(indices_or_sections)
     if sections <= 0:
         raise ValueError("number sections must be larger than 0.")
     n = ary.dims[normalize_axis(axis, len(ary.dims))]

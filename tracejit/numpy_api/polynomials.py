@@ -31,6 +31,7 @@ from tracejit.trace.regions.loops import trace_loop
 from tracejit.trace.values.equations import apply, as_operand, broadcast_dims, cast, dims_of, lift
 from tracejit.trace.values.mixed import Mixed
 from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.symbolic_ints import known_int
 from tracejit.trace.values.tracer import Tracer
 
 __all__: list[str] = []
@@ -125,6 +126,7 @@ def polydiv(u: object, v: object) -> Any:
 @captures(np.polyint)
 def polyint(p: object, m: int = 1, k: object = None) -> Any:
     """Return an integral of a polynomial, with constants of integration."""
+    m = known_int(m, "the order of np.polyint")
     if m < 0:
         raise ValueError("Order of integral must be positive (see polyder)")
     constants = [0.0] * m if k is None else list(k) if isinstance(k, (list, tuple)) else [

@@ -24,6 +24,7 @@ from tracejit.trace.values.equations import (
     same_dim,
 )
 from tracejit.trace.values.python_numbers import strong
+from tracejit.trace.values.symbolic_ints import known_int
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ def outer(a: object, b: object) -> Any:
 def tensordot(a: object, b: object, axes: Any = 2) -> Any:
     """Return sums of products over pairs of axes."""
     a, b = as_tracer(a), as_tracer(b)
+    axes = known_int(axes, "how many axes np.tensordot sums over")
     if isinstance(axes, int):
         pairs = [(len(a.dims) - axes + k, k) for k in range(axes)]
     else:

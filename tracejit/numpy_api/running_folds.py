@@ -27,6 +27,7 @@ from tracejit.trace.values.python_numbers import require
 if TYPE_CHECKING:
     import numpy.typing as npt
 from tracejit.numpy_api.reductions import c_axis, in_folded_dtype, sum_
+from tracejit.trace.values.symbolic_ints import known_int
 
 __all__ = ["cumprod", "cumsum"]
 
@@ -60,7 +61,7 @@ def cumprod(a: Any, axis: object = None, dtype: npt.DTypeLike | None = None,
 @captures(np.diff)
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: object = None, append: object = None) -> Any:
     """Return differences of neighbours."""
-    a = as_tracer(a)
+    a, n = as_tracer(a), known_int(n, "the order of np.diff")
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n}")
     if n == 0:

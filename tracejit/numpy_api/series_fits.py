@@ -15,6 +15,7 @@ from tracejit.trace.ground.context import refuse
 from tracejit.trace.values.equations import as_operand, dims_of, same_dim
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.symbolic_ints import known_int
 from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["fit", "products_of", "vander"]
@@ -46,6 +47,7 @@ def fit(basis: Basis, x: object, y: object, deg: object, rcond: object, full: ob
     """Return the coefficients with the least squares of differences."""
     a: Any = as_tracer(x) + 0.0
     b: Any = as_tracer(y) + 0.0
+    deg = known_int(deg, "the degree of a series")
     if isinstance(deg, TracedOperand):
         raise refuse("a degree that is traced cannot be captured", "Pass an int")
     degrees = np.asarray(deg)

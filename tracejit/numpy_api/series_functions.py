@@ -26,6 +26,7 @@ from tracejit.numpy_api.series_fits import fit, products_of, vander
 from tracejit.trace.ground.dispatch import FUNCTIONS, captures
 from tracejit.trace.values.equations import cast, same_dim
 from tracejit.trace.values.python_numbers import require_ours
+from tracejit.trace.values.symbolic_ints import known_int
 
 __all__ = ["derivative", "integral", "of_roots", "power", "roots", "sum_of", "times"]
 
@@ -60,6 +61,7 @@ def times(basis: Basis, c1: object, c2: object) -> Any:
 def power(basis: Basis, c: object, pow: object, maxpower: object) -> Any:
     """Return the coefficients of a power."""
     (a,), dtype = as_series(c)
+    pow = known_int(pow, "the power of a series")
     count = int(np.asarray(pow))
     if count != pow or count < 0:
         raise ValueError("Power must be a non-negative integer.")

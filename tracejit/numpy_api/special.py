@@ -16,6 +16,7 @@ from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import FOREIGN, scipy_captures
 from tracejit.trace.values.equations import apply, broadcast_dims, cast, is_weak
 from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.symbolic_ints import known_int
 
 __all__ = ["EULER", "beyond_stirling", "betaln", "boxcox", "boxcox1p", "common_dtype", "exprel",
            "gammaln", "in_double", "log1prel", "log_ndtr", "ndtri", "recurrence", "rel_entr",
@@ -162,6 +163,7 @@ def _betaln_of_all(a: np.ndarray, b: np.ndarray) -> Any:
 
 def polygamma(n: object, x: object) -> Any:
     """Return the n-th derivative of digamma, as `scipy.special.polygamma`."""
+    n = known_int(n, "the order of polygamma")
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool):
         raise refuse("scipy.special.polygamma of an order that is no constant int cannot be "
                      "captured", "Pass a Python int")
@@ -178,6 +180,7 @@ def polygamma(n: object, x: object) -> Any:
 
 def multigammaln(a: object, d: object) -> Any:
     """Return the logarithm of the multivariate gamma function."""
+    d = known_int(d, "the dimension of multigammaln")
     if not isinstance(d, (int, np.integer)):
         raise refuse("scipy.special.multigammaln of a dimension that is no constant int cannot be "
                      "captured", "Pass a Python int")
@@ -351,6 +354,7 @@ def recurrence(name: str, first: Callable[..., object], step: Callable[..., obje
     """Return the capture of orthogonal polynomials of constant degree, by their recurrence."""
 
     def capture(n: object, x: object) -> Any:
+        n = known_int(n, "the degree of a polynomial")
         if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or not 0 <= n <= 200:
             raise refuse(f"scipy.special.{name} of a degree that is no constant int of 0 to 200 "
                          "cannot be captured", "Pass a Python int")

@@ -14,6 +14,7 @@ from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import apply, cast
 from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.symbolic_ints import known_int
 
 __all__: list[str] = []
 
@@ -48,6 +49,7 @@ def _order(v: float) -> Any:
 
 def _whole(n: object, name: str) -> int:
     """Return an order or a number of derivatives, which has to be a constant."""
+    n = known_int(n, "an order")
     if isinstance(n, TracedOperand) or not isinstance(n, (int, np.integer)) or n < 0:
         raise refuse(f"scipy.special.{name} of an order that is no constant int cannot be captured",
                      "Pass a Python int that is not below 0")

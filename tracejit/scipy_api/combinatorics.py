@@ -17,6 +17,7 @@ from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import apply, cast
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.symbolic_ints import known_int
 
 __all__: list[str] = []
 
@@ -212,6 +213,7 @@ _POLYNOMIALS: dict[str, Callable[..., Any]] = {
 
 def _of_degree(name: str) -> Callable[..., Any]:
     def capture(n: object, *operands: object) -> Any:
+        n = known_int(n, "the degree of a polynomial")
         if isinstance(n, TracedOperand) or not isinstance(n, (int, np.integer)) or not (
                 0 <= n <= 200):
             raise refuse(f"scipy.special.{name} of a degree that is no constant int of 0 to 200 "

@@ -19,12 +19,14 @@ from tracejit.trace.ground.context import refuse
 from tracejit.trace.values.equations import cast
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require, require_ours
+from tracejit.trace.values.symbolic_ints import known_int
 from tracejit.trace.values.tracer import tracer_of
 
 __all__ = ["whole"]
 
 
 def whole(x: object, name: str) -> int:
+    x = known_int(x, f"the length of scipy.signal.{name}")
     if isinstance(x, TracedOperand):
         raise refuse(f"scipy.signal.{name} whose length is traced cannot be captured",
                      "Make it a Python int argument")

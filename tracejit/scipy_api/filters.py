@@ -24,6 +24,7 @@ from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import apply, as_operand, cast, dims_of, same_dim, to_dim
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.symbolic_ints import known_int
 from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["detrend", "extended", "lfilter_zi", "sosfilt", "valid_sections"]
@@ -167,6 +168,8 @@ def savgol_filter(x: object, window_length: int, polyorder: int, deriv: int = 0,
                   delta: float = 1.0, axis: int = -1, mode: str = "interp",
                   cval: float = 0.0) -> Any:
     """Return a signal smoothed by polynomials, or a derivative of it."""
+    window_length, polyorder, deriv = (known_int(v, "the window of savgol_filter")
+                                       for v in (window_length, polyorder, deriv))
     if any(isinstance(v, TracedOperand) for v in (window_length, polyorder, deriv, delta)):
         raise refuse("scipy.signal.savgol_filter with a traced window cannot be captured",
                      "Use constants")

@@ -14,6 +14,7 @@ from tracejit.numpy_api.special_kinds import double_of_real
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import apply, cast
+from tracejit.trace.values.symbolic_ints import known_int
 
 __all__ = ["cosdg", "euler_maclaurin", "sindg"]
 
@@ -181,6 +182,7 @@ def diric(x: object, n: int) -> Any:
     """Return the periodic sinc function."""
     given: Any = as_tracer(x)
     given = given if given.dtype.kind == "f" else double_of_real(given + (given - given), "diric")
+    n = known_int(n, "the number of scipy.special.diric")
     if not isinstance(n, (int, np.integer)) or n <= 0:
         raise refuse("scipy.special.diric of a number that is no constant int above 0 cannot be "
                      "captured", "Pass a Python int")

@@ -18,6 +18,7 @@ from tracejit.trace.state.known import known_array
 from tracejit.trace.values.equations import cast
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.symbolic_ints import known_int
 
 __all__ = ["correlated", "gaussian_filter", "known_length", "padded_image", "uniform_filter1d"]
 
@@ -122,6 +123,7 @@ def gaussian_filter(input: object, sigma: object, order: int | Sequence[int] = 0
     if radius is not None or axes is not None or output is not None:
         raise refuse("scipy.ndimage.gaussian_filter with output=, radius= or axes= cannot be "
                      "captured", "Use gaussian_filter1d")
+    order = known_int(order, "the order of gaussian_filter")
     orders = [order] * len(x.dims) if isinstance(order, int) else list(order)
     widths = list(sigma) if isinstance(sigma, (list, tuple)) else [sigma] * len(x.dims)
     result: Any = x.copy()

@@ -18,6 +18,7 @@ from tracejit.trace.ground.context import refuse
 from tracejit.trace.values.equations import cast, dims_of
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.symbolic_ints import known_int
 
 __all__: list[str] = []
 
@@ -26,6 +27,7 @@ __all__: list[str] = []
 
 
 def _whole(n: object, allowed: Sequence[int], words: str) -> int:
+    n = known_int(n, "the order of a k-statistic")
     if isinstance(n, TracedOperand):
         raise refuse("the order of a k-statistic that is traced cannot be captured", "Pass an int")
     if n not in allowed:

@@ -16,6 +16,7 @@ from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import as_operand, cast, dims_of
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.symbolic_ints import known_int
 
 __all__ = ["floats", "named_statistic", "only_propagating", "rows", "size", "statistic"]
 
@@ -174,6 +175,7 @@ def _kurtosis(x: np.ndarray, fisher: bool = True, bias: bool = True) -> Any:
 
 
 def _moment(x: np.ndarray, order: object = 1, center: object = None) -> Any:
+    order = known_int(order, "the order of a moment")
     if isinstance(order, TracedOperand) or not isinstance(order, (int, float, np.integer)):
         raise refuse("scipy.stats.moment of an order that is no constant int cannot be captured",
                      "Pass a Python int")

@@ -14,7 +14,7 @@ from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.values.known_numbers import need_int, shown_text, text_or_marker
 from tracejit.trace.values.operands import TracedOperand, ufunc_operator
 
-__all__ = ["SymInt", "of_dim", "python_dims"]
+__all__ = ["SymInt", "known_int", "of_dim", "python_dims"]
 
 
 @above
@@ -224,6 +224,11 @@ def of_dim(d: Dim) -> Any:
     """Return a dim as a Python int, or as a symbolic int where it is not known."""
     d = current().canonical(d)
     return d if isinstance(d, int) else SymInt(d)
+
+
+def known_int(x: Any, why: str) -> Any:
+    """Return an int of the call as a number that the program is made for; all else as it is."""
+    return need_int(x.dim, why) if isinstance(x, SymInt) else x
 
 
 def python_dims(dims: tuple[Dim, ...]) -> tuple[Any, ...]:
