@@ -103,8 +103,9 @@ def solve_continuous_are(a: object, b: object, q: object, r: object, e: None = N
                          s: None = None, balanced: bool = True) -> Any:
     """Return the X of A^T X + X A - X B R^-1 B^T X + Q = 0 that makes A - B R^-1 B^T X stable."""
     p, h, k, w = _given("solve_continuous_are", (a, b, q, r), (e, s))
-    given = [as_tracer(m) for m in (p, h @ np.linalg.solve(w, h.T), k)]
-    p, h, k = fixed = tuple(map(stop_gradient, given))
+    given: list[Any] = [as_tracer(m) for m in (p, h @ np.linalg.solve(w, h.T), k)]
+    fixed: list[Any] = [stop_gradient(m) for m in given]
+    p, h, k = fixed
     x = call_function(doubled, _by_cayley(*fixed), {})
     x = _near(p.T @ x + x @ p - x @ h @ x + k, x)
     return implied("continuous_riccati", [as_tracer(x)], *given)[0]
@@ -164,7 +165,8 @@ def solve_discrete_are(a: object, b: object, q: object, r: object, e: None = Non
                        s: None = None, balanced: bool = True) -> Any:
     """Return the X of A^T X A - X - A^T X B (R + B^T X B)^-1 B^T X A + Q = 0."""
     given = _given("solve_discrete_are", (a, b, q, r), (e, s))
-    p, h, k, w = fixed = tuple(map(stop_gradient, given))
+    fixed: list[Any] = [stop_gradient(m) for m in given]
+    p, h, k, w = fixed
     x = call_function(discrete_riccati, (*fixed, doubled), {})
     _, closed = _feedback(x, p, h, w)
     x = _near(p.T @ x @ closed - x + k, x)
