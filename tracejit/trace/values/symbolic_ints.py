@@ -226,7 +226,7 @@ def of_dim(d: Dim) -> Any:
     return d if isinstance(d, int) else SymInt(d)
 
 
-def known_int(x: Any, why: str) -> Any:
+def known_int(x: object, why: str) -> Any:
     """Return an int of the call as a number that the program is made for; all else as it is."""
     return need_int(x.dim, why) if isinstance(x, SymInt) else x
 
