@@ -14,7 +14,7 @@ from tracejit.trace.ground.context import bare_size, current, refuse
 from tracejit.trace.hooks.decisions import DecisionHooks
 from tracejit.trace.python.iterating import begun, iterate
 from tracejit.trace.python.truths import truth
-from tracejit.trace.state.yielding import UsersGenerator
+from tracejit.trace.state.yielding import Delegated, UsersGenerator
 from tracejit.trace.syntax.jumps import RETURNED, VALUE
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.tracer import Tracer
@@ -143,6 +143,15 @@ class GeneratorHooks(DecisionHooks):
     def _undecided(self, what: str) -> Refusal:
         return refuse(f"{what} around a `yield`, in a generator whose items are taken one after "
                       "another", "Let one `for` take its items, or make them a list: list(...)")
+
+    def delegated(self, iterable: Any) -> Delegated:
+        """Return the iterator that `yield from` goes through, of Python's own."""
+        iterable = begun(iterable)
+        if isinstance(iterable, UsersGenerator):
+            return Delegated(iterable, "generator")
+        is_plain = isinstance(iterable, (list, tuple, dict, str, range))
+        kind = type(iter(iterable)).__name__ if is_plain else "iterator"
+        return Delegated(self.one_by_one(iterable), kind)
 
     def one_by_one(self, iterable: object) -> Iterator[Any]:
         """Yield the items that a loop around a `yield` runs over."""

@@ -174,9 +174,11 @@ def _reads_names(fn: Callable[..., object]) -> Refusal:
 
 
 def _answered_first(fn: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
-    """Return the result of a call on a number of several kinds, or of a weak reference."""
+    """Return what a number of several kinds, a weak reference or a generator's method gives."""
     if type(fn) is weakref.ref and not current().captured.is_from_outside(fn):
         return _referent(fn)
+    if isinstance(getattr(fn, "__self__", None), UsersGenerator):
+        return fn(*args, **kwargs)
     return call_of_each_kind(fn, args, kwargs)
 
 

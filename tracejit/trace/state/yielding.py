@@ -6,7 +6,7 @@ code is captured, once its items are taken one after another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from types import CodeType, GeneratorType
 from typing import Any
 
@@ -18,7 +18,7 @@ from tracejit.trace.ground.restarts import NeedSteps, PlaceInCode
 from tracejit.trace.state.changes import advance
 from tracejit.trace.syntax.generators import Form
 
-__all__ = ["UsersGenerator"]
+__all__ = ["Delegated", "UsersGenerator"]
 
 
 Forms = Callable[[Form], Callable[..., Any] | None]
@@ -45,7 +45,7 @@ class UsersGenerator:
         self.state: Any = "new"
         self.value: Any = None
         """The value that it returned."""
-        self.steps: Iterator[Any] | None = None
+        self.steps: Generator[Any, Any, Any] | None = None
         if where in current().by_steps:
             self._begin_steps()
 
@@ -96,6 +96,10 @@ class UsersGenerator:
         return self
 
     def __next__(self) -> Any:
+        return self.send(None)
+
+    def send(self, value: object) -> Any:
+        """Return the next item, where the `yield` of the last one has a value."""
         if self._entered() == "ended":
             raise StopIteration
         if self.steps is None:
@@ -103,7 +107,7 @@ class UsersGenerator:
             self._begin_steps()
         try:
             assert self.steps is not None
-            return next(self.steps)
+            return self.steps.send(value)
         except BaseException as e:
             self.end(e.value if isinstance(e, StopIteration) else None)
             raise
@@ -126,6 +130,30 @@ class UsersGenerator:
         where = line_name(self.code.co_filename, self.code.co_firstlineno)
         raise Refusal(f"{where}: a generator that is returned cannot be captured. Return a list of "
                       "its items: list(...)")
+
+
+class Delegated:
+    """The iterator that a `yield from` of a generator by steps goes through.
+
+    It is not closed with this generator, nor does what goes through it end there unseen.
+
+    kind -- the name of Python's type of it
+    """
+
+    def __init__(self, items: UsersGenerator | Iterator[Any], kind: str) -> None:
+        self.items, self.kind = items, kind
+
+    def __iter__(self) -> Delegated:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self.items)
+
+    def send(self, value: object) -> Any:
+        """Send a value to a generator."""
+        if not isinstance(self.items, UsersGenerator):
+            raise AttributeError(f"'{self.kind}' object has no attribute 'send'")
+        return self.items.send(value)
 
 
 def _regions_around(g: UsersGenerator) -> list[Frame]:

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Sequence
 from typing import Literal
 
 from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
 from tracejit.trace.syntax.jumps import always_jumps
+from tracejit.trace.syntax.named_yields import name_yields, yields
 from tracejit.trace.syntax.syntax import (
     Stmts,
     assign,
@@ -65,14 +65,10 @@ def is_generator(node: ast.FunctionDef) -> bool:
     return yields(node.body)
 
 
-def yields(nodes: Sequence[ast.AST]) -> bool:
-    """Return whether there is a `yield` of this function in some syntax."""
-    return any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in own_nodes(nodes))
-
-
 def in_form(node: ast.FunctionDef, form: Form) -> ast.FunctionDef:
     """Return a copy of a generator function in a form; `NotInForm` if it has none."""
     node = copy.deepcopy(node)
+    name_yields(node)
     first: Stmts = []
     last: Stmts = []
     if form == "until":  # nobody reads the result of a generator that a loop leaves
@@ -106,6 +102,9 @@ class _Former:
             return [s]
         found = getattr(s, "value", None)
         if isinstance(found, ast.YieldFrom):
+            if self.form == "steps":  # which hands on what is sent
+                found.value = place(hook("delegated", found.value), s)
+                return [s]
             return self._each_of(s, found)
         if self.form == "steps":
             return [s]
@@ -115,8 +114,6 @@ class _Former:
 
     def _give(self, value: ast.expr, s: ast.stmt) -> Stmts:
         """Return the statement that hands an item on."""
-        if self.form == "steps":
-            return [place(ast.Expr(ast.Yield(value)), s)]
         call = place(hook("each", load(EACH), value), s)
         if self.form == "each":
             return [place(ast.Expr(call), s)]
@@ -162,5 +159,5 @@ class _Former:
             if isinstance(value, (ast.Yield, ast.YieldFrom)) and not yields(
                     [*others, *([] if value.value is None else [value.value])]):
                 return
-        raise NotInForm(s.lineno, "a `yield` within an expression",
+        raise NotInForm(s.lineno, "a `yield` that may not be reached in its expression",
                         "Let it be a statement of its own: yield v")
