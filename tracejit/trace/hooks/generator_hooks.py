@@ -144,13 +144,14 @@ class GeneratorHooks(DecisionHooks):
         return refuse(f"{what} around a `yield`, in a generator whose items are taken one after "
                       "another", "Let one `for` take its items, or make them a list: list(...)")
 
-    def delegated(self, iterable: Any) -> Delegated:
+    def delegated(self, iterable: object) -> Delegated:
         """Return the iterator that `yield from` goes through, of Python's own."""
         iterable = begun(iterable)
         if isinstance(iterable, UsersGenerator):
             return Delegated(iterable, "generator")
-        is_plain = isinstance(iterable, (list, tuple, dict, str, range))
-        kind = type(iter(iterable)).__name__ if is_plain else "iterator"
+        kind = "iterator"
+        if isinstance(iterable, (list, tuple, dict, str, range)):
+            kind = type(iter(iterable)).__name__
         return Delegated(self.one_by_one(iterable), kind)
 
     def one_by_one(self, iterable: object) -> Iterator[Any]:

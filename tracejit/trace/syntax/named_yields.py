@@ -36,10 +36,10 @@ def name_yields(node: ast.FunctionDef) -> None:
 
     One stays where it is if it may not be evaluated, as behind `and`.
     """
-    node.body = _Namer().block(node.body)
+    node.body = _Taker().block(node.body)
 
 
-class _Namer:
+class _Taker:
     """Rewrites the statement lists of one generator function."""
 
     def __init__(self) -> None:
