@@ -12,6 +12,7 @@ from tracejit.ir.dims import Dim, product
 from tracejit.numpy_api.axes import along_axis, normalize_axis
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_array, as_tracer
+from tracejit.numpy_api.emptiness import is_nothing
 from tracejit.numpy_api.joins import concatenate
 from tracejit.numpy_api.ordering import argsort, sort
 from tracejit.numpy_api.shapes import atleast_1d, broadcast_to, ravel, transpose
@@ -25,6 +26,7 @@ from tracejit.trace.values.equations import (
     dims_of,
     lift,
     promotion_key,
+    to_dim,
     to_dims,
 )
 from tracejit.trace.values.known_numbers import need_int
@@ -173,7 +175,8 @@ def _require_kth(a: Tracer, kth: object, axis: object, kind: object) -> None:
         k = known_int(k, "the place of np.partition")
         if isinstance(k, (bool, np.bool_)) or np.asarray(k).dtype.kind not in "iu":
             raise TypeError("Partition index must be integer")
-        require((k >= -size) & (k < size), ValueError, f"kth(={k}) out of bounds ({size})")
+        if not any(map(is_nothing, a.dims)):
+            require((k >= -size) & (k < size), ValueError, f"kth(={k}) out of bounds ({size})")
 
 
 @captures(np.partition)
@@ -231,6 +234,8 @@ def ravel_multi_index(multi_index: object, dims: Sequence[int],
         if index.dtype.kind not in "iu":
             raise TypeError("only int indices permitted")
         index = cast(index, np.int64)
+        if is_nothing(to_dim(size)) and not is_nothing(product(index.dims)):
+            raise ValueError("cannot unravel if shape has zero entries (is empty).")
         if how == "raise":
             require(np.all((index >= 0) & (index < size)), ValueError,
                     "invalid entry in coordinates array")

@@ -10,10 +10,11 @@ import numpy as np
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.shapes import broadcast_to
-from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.python.ufunc_calls import mask_of, require_shape, write_reduced
 from tracejit.trace.values.equations import as_operand, cast, dims_of, dtype_of, same_dim
+from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
 
@@ -84,6 +85,15 @@ def _as_wide(weights: Tracer, a: Tracer, axis: object) -> Tracer:
     return broadcast_to(weights, tuple(map(as_operand, a.dims)))
 
 
+def lost_degrees(ddof: object, correction: object) -> Any:
+    """Return how many degrees of freedom are lost, which has two names."""
+    if correction is None:
+        return ddof
+    if not isinstance(ddof, TracedOperand) and ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    return correction
+
+
 @captures(np.var, method="var")
 def var(a: object, axis: object = None, dtype: npt.DTypeLike | None = None, out: object = None,
         ddof: object = 0, keepdims: object = False, *, where: object = True, mean: object = None,
@@ -97,7 +107,7 @@ def var(a: object, axis: object = None, dtype: npt.DTypeLike | None = None, out:
     middle: Any = _mean(a, axis, keepdims=True, where=where) if mean is None else mean
     centred = a - middle
     squares = np.real(centred * np.conj(centred)) if a.dtype.kind == "c" else centred * centred
-    ddof = ddof if correction is None else correction
+    ddof = lost_degrees(ddof, correction)
     freedom = _count(a, axis, where, keepdims) - ddof
     freedom = max(freedom, 0) if isinstance(freedom, (int, float)) else np.maximum(freedom, 0)
     squares = squares if dtype is not None else in_folded_dtype(np.add, squares, None, out)
@@ -143,6 +153,20 @@ def nanmean(a: object, axis: object = None, *, keepdims: object = False) -> Any:
     return cast(total / sum_(kept, axis, keepdims=keepdims), total.dtype)
 
 
+def _weights_of(x: Tracer, given: object, name: str) -> Tracer:
+    """Return the weights of samples, the columns of `x`, or raise NumPy's error."""
+    weights = as_tracer(given)
+    if name == "fweights":
+        require(np.all(weights == np.round(weights)), TypeError, "fweights must be integer")
+    if len(weights.dims) != 1:
+        raise RuntimeError(f"cannot handle multidimensional {name}")
+    wrong = f"incompatible numbers of samples and {name}"
+    if current().are_equal(weights.dims[0], x.dims[1], wrong) is False:
+        raise RuntimeError(wrong)
+    require(np.all(weights >= 0), ValueError, f"{name} cannot be negative")
+    return weights
+
+
 @captures(np.cov)
 def cov(m: object, y: object = None, rowvar: bool = True, bias: bool = False,
         ddof: object = None, fweights: object = None, aweights: object = None) -> Any:
@@ -152,10 +176,11 @@ def cov(m: object, y: object = None, rowvar: bool = True, bias: bool = False,
         x = np.concatenate([x, _rows(y, rowvar, lambda t: len(t.dims) > 1 and not same_dim(
             t.dims[0], 1))])
     x = cast(x, np.result_type(x.dtype, np.float64))
+    if isinstance(ddof, float) and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
     ddof = (0 if bias else 1) if ddof is None else ddof
-    given = [as_tracer(w) for w in (fweights, aweights) if w is not None]
-    if any(len(w.dims) != 1 for w in given):
-        raise RuntimeError("cannot handle multidimensional weights")
+    given = [_weights_of(x, w, name) for w, name in (
+        (fweights, "fweights"), (aweights, "aweights")) if w is not None]
     weights: Any = cast(given[0], np.float64) if given else None
     if len(given) == 2:
         weights = weights * given[1]

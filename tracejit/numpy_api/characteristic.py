@@ -9,6 +9,7 @@ import numpy as np
 
 from tracejit.errors import NotCaptured
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
+from tracejit.numpy_api.emptiness import is_nothing
 from tracejit.numpy_api.factors import eig_of_one
 from tracejit.numpy_api.linalg import require_square
 from tracejit.numpy_api.plainly import polynomial_of_roots
@@ -18,7 +19,7 @@ from tracejit.ops.linalg import adjoint
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.python.calls import call_function
-from tracejit.trace.values.equations import apply, cast, dims_of
+from tracejit.trace.values.equations import apply, cast, dims_of, same_dim
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.tracer import Tracer
@@ -34,6 +35,8 @@ def poly(seq_of_zeros: object) -> Any:
     roots: Any = as_tracer(seq_of_zeros)
     if not roots.dims:
         raise TypeError("dispatcher for __array_function__ did not return an iterable")
+    if len(roots.dims) == 2 and (is_nothing(roots.dims[0]) or not same_dim(*roots.dims)):
+        raise ValueError("input must be 1d or non-empty square 2d array.")
     if len(roots.dims) == 2:
         return _of_matrix(require_square(as_inexact(roots)))
     if len(roots.dims) != 1:

@@ -17,14 +17,14 @@ from tracejit.trace.values.equations import COMPOSITES, apply
 from tracejit.trace.values.equations import dtype_of as operand_dtype
 from tracejit.trace.values.tracer import Lifted, Tracer
 
-__all__ = ["order_keys", "place_of_extremum"]
+__all__ = ["complex_of", "order_keys", "place_of_extremum"]
 
 
 def _parts(x: Lifted) -> tuple[Any, Any]:
     return np.real(x), np.imag(x)
 
 
-def _joined(real: Any, imag: Any) -> Tracer:
+def complex_of(real: Any, imag: Any) -> Tracer:
     """Return a complex number of its parts, be they infinite, NaN or a negative zero."""
     real, imag = np.broadcast_arrays(real, imag) if np.shape(real) != np.shape(imag) else (
         real, imag)
@@ -59,18 +59,18 @@ def _extremum(ufunc: np.ufunc, first_is_nan: bool) -> Callable[[Any, Any], Any]:
 def _expm1(x: Lifted) -> Any:
     a, b = _parts(x)
     half = np.sin(b / 2)
-    return _joined(np.expm1(a) * np.cos(b) - 2 * half * half, np.exp(a) * np.sin(b))
+    return complex_of(np.expm1(a) * np.cos(b) - 2 * half * half, np.exp(a) * np.sin(b))
 
 
 def _log1p(x: Lifted) -> Any:
     a, b = _parts(x)
-    return _joined(np.log(np.hypot(a + 1, b)), np.arctan2(b, a + 1))
+    return complex_of(np.log(np.hypot(a + 1, b)), np.arctan2(b, a + 1))
 
 
 def _scaled(x: Lifted, factor: float) -> Any:
     """Return a complex number times a real one, part by part: infinite parts make no NaN."""
     a, b = _parts(x)
-    return _joined(a * factor, b * factor)
+    return complex_of(a * factor, b * factor)
 
 
 _COMPLEX: dict[Any, Callable[..., Any]] = {
@@ -79,7 +79,7 @@ _COMPLEX: dict[Any, Callable[..., Any]] = {
     np.greater_equal: _compared(np.greater, np.greater_equal),
     np.maximum: _extremum(np.greater_equal, True), np.minimum: _extremum(np.less_equal, True),
     np.fmax: _extremum(np.greater_equal, False), np.fmin: _extremum(np.less_equal, False),
-    np.rint: lambda x: _joined(*map(np.rint, _parts(x))),
+    np.rint: lambda x: complex_of(*map(np.rint, _parts(x))),
     np.expm1: _expm1, np.log1p: _log1p,
     np.exp2: lambda x: np.exp(_scaled(x, math.log(2.0))),
     np.log2: lambda x: _scaled(np.log(x), 1.0 / math.log(2.0)),

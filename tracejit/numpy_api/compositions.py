@@ -10,7 +10,7 @@ import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
 from tracejit.numpy_api.creation import iota
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_array, as_tracer
 from tracejit.numpy_api.emptiness import require_items
 from tracejit.numpy_api.grids import eye
 from tracejit.numpy_api.products import conjugated
@@ -19,8 +19,9 @@ from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.ground.layouts import Columns
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.regions.loops import trace_loop
-from tracejit.trace.values.equations import apply, atom_of, cast, emit, same_dim, to_dim
+from tracejit.trace.values.equations import apply, atom_of, cast, emit, lift, same_dim, to_dim
 from tracejit.trace.values.indexing import as_memory
+from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.symbolic_ints import known_int, of_dim
 from tracejit.trace.values.tracer import Tracer
 
@@ -28,6 +29,19 @@ __all__: list[str] = []
 
 
 # --- signals and polynomials --------------------------------------------------------------------
+
+
+def _known_mode(mode: object) -> str:
+    """Return the name of a mode, which may be a number, or raise NumPy's error."""
+    names = ("valid", "same", "full")
+    if isinstance(mode, (int, np.integer)) and 0 <= mode < 3:
+        return names[int(mode)]
+    if not isinstance(mode, str):
+        raise (ValueError if isinstance(mode, (int, np.integer)) else TypeError)(
+            "convolve/correlate mode not understood")
+    if mode not in names:
+        raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
+    return mode
 
 
 @captures(np.convolve)
@@ -48,11 +62,9 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
 
     trace_loop([], [], [whole], body, None, 0, m)
     longer, shorter = of_dim(maximum(n, m, known)), of_dim(minimum(n, m, known))
-    parts = {"full": (0, of_dim(n + m - 1)), "same": ((shorter - 1) // 2, longer),
-             "valid": (shorter - 1, longer - shorter + 1)}
-    if mode not in parts:
-        raise ValueError("mode must be one of 'full', 'same', or 'valid'")
-    start, count = parts[mode]
+    parts = {"valid": (shorter - 1, longer - shorter + 1), "same": ((shorter - 1) // 2, longer),
+             "full": (0, of_dim(n + m - 1))}
+    start, count = parts[_known_mode(mode)]
     return whole[start:start + count]
 
 
@@ -82,10 +94,23 @@ def polyder(p: Any, m: int = 1) -> Any:
 # --- parts put together and taken apart ---------------------------------------------------------
 
 
+def _plane(ndim: int, axes: Sequence[int]) -> tuple[int, int]:
+    """Return the two axes between which an array is turned, or raise NumPy's error."""
+    if len(axes) != 2:
+        raise ValueError("len(axes) must be 2.")
+    first, second = axes
+    if first == second or abs(first - second) == ndim:
+        raise ValueError("Axes must be different.")
+    if not (-ndim <= first < ndim and -ndim <= second < ndim):
+        raise ValueError(f"Axes={tuple(axes)} out of range for array of ndim={ndim}.")
+    return first, second
+
+
 @captures(np.rot90)
 def rot90(m: object, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
     """Return an array turned by right angles, from the first axis towards the second: a view."""
-    m, (first, second) = as_tracer(m), axes
+    m = as_tracer(m)
+    first, second = _plane(len(m.dims), axes)
     k = known_int(k, "how often np.rot90 turns")
     if k % 4 == 0:
         return m[:]
@@ -127,28 +152,42 @@ def dstack(tup: Any) -> Any:
     return np.concatenate([deep(x) for x in tup], axis=2)
 
 
-def _along(axis: int) -> Any:
+def _along(axis: int, name: str, least: int) -> Any:
     def function(ary: object, indices_or_sections: Any) -> Any:
         ary = as_tracer(ary)
+        if len(ary.dims) < least:
+            raise ValueError(f"{name} only works on arrays of {least} or more dimensions")
         along = 0 if axis == 1 and len(ary.dims) == 1 else axis
         return np.split(ary, indices_or_sections, axis=along)
 
     return function
 
 
-captures(np.vsplit)(_along(0))
-captures(np.hsplit)(_along(1))
-captures(np.dsplit)(_along(2))
+captures(np.vsplit)(_along(0, "vsplit", 2))
+captures(np.hsplit)(_along(1, "hsplit", 1))
+captures(np.dsplit)(_along(2, "dsplit", 3))
 
 
 # --- pieces and places --------------------------------------------------------------------------
+
+
+def _conditions(x: Tracer, given: Any) -> list[Any]:
+    """Return conditions one by one: one alone, a list of them, or the rows of an array."""
+    if isinstance(given, (Tracer, np.ndarray)):
+        rows = need_int(lift(given).dims[0], "how many conditions there are") if np.ndim(
+            given) > 1 or (np.ndim(given) and not x.dims) else 0
+        return [given[k] for k in range(rows)] or [given]
+    if not isinstance(given, (list, tuple)) or (
+            x.dims and not isinstance(given[0], list) and not np.ndim(given[0])):
+        return [given]
+    return list(given)
 
 
 @captures(np.piecewise)
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: object, **kw: object) -> Any:
     """Return the results of each function for the elements for which its condition holds."""
     x = as_tracer(x)
-    conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
+    conditions = _conditions(x, condlist)
     if len(funclist) == len(conditions) + 1:
         conditions.append(np.logical_not(functools.reduce(np.logical_or, conditions)))
     elif len(funclist) != len(conditions):
@@ -167,6 +206,9 @@ def unravel_index(indices: object, shape: object, order: str = "C") -> tuple[Any
         raise refuse(f"np.unravel_index with order={order!r} cannot be captured", "Leave it out")
     shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     found, rest = [], as_tracer(indices)
+    if rest.dtype.kind not in "iu":
+        raise TypeError("only int indices permitted")
+    rest = cast(rest, np.int64)
     for d in reversed(shape):
         found.append(rest % d)
         rest = rest // d
@@ -181,7 +223,7 @@ def unravel_index(indices: object, shape: object, order: str = "C") -> tuple[Any
 
 
 captures(np.linalg.matmul)(lambda x1, x2: np.matmul(x1, x2))
-captures(np.linalg.tensordot)(lambda x1, x2, *, axes=2: np.tensordot(x1, x2, axes))
+captures(np.linalg.tensordot)(lambda x1, x2, *, axes=2: as_array(np.tensordot(x1, x2, axes)))
 captures(np.linalg.trace)(lambda x, *, offset=0: np.trace(x, offset, -2, -1))
 captures(np.linalg.diagonal)(lambda x, *, offset=0: np.diagonal(x, offset, -2, -1))
 captures(np.linalg.matrix_transpose)(lambda x: np.swapaxes(x, -1, -2))

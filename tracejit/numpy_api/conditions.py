@@ -29,7 +29,7 @@ from tracejit.trace.values.equations import (
 from tracejit.trace.values.symbolic_ints import SymInt, of_dim
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
-__all__ = ["wrapped"]
+__all__ = ["common_dtype", "wrapped"]
 
 
 @captures(np.where)
@@ -93,13 +93,16 @@ def _at_least(bound: object, dtype: np.dtype, side: int) -> Any:
     return of_dim((maximum if side == 1 else minimum)(bound.dim, end, current().builder.known))
 
 
-def _common_dtype(*operands: object) -> np.dtype:
+def common_dtype(*operands: object) -> np.dtype:
     """Return the dtype to which NumPy promotes operands together, Python's numbers last."""
     given = [lift(x) for x in operands if x is not None]
     dtype = np.result_type(*(dtype_of(x) for x in given if not is_weak(x)), np.bool_)
     for x in filter(is_weak, given):
         dtype = loop_dtypes(np.maximum, (dtype, promotion_key(x)))[-1]
     return dtype
+
+
+_MISSING: Any = np._NoValue
 
 
 @captures(np.clip, method="clip")
@@ -117,9 +120,20 @@ def clip(a: object, a_min: object = None, a_max: object = None, out: object = No
                     for given, other in ((a_min, min), (a_max, max)))
     result = tracer_of(as_tracer(a).value)
     if result.dtype == np.bool_:  # as all three are promoted together
-        result = cast(result, _common_dtype(a, a_min, a_max))
+        result = cast(result, common_dtype(a, a_min, a_max))
     if a_min is not None:
         result = np.maximum(result, _at_least(a_min, result.dtype, 1))
     if a_max is not None:
         result = np.minimum(result, _at_least(a_max, result.dtype, -1))
     return result if out is None else write_out(np.clip, result, out)
+
+
+@captures(np.clip)
+def clip_of(a: object, a_min: object = _MISSING, a_max: object = _MISSING, out: object = None, *,
+            min: object = None, max: object = None, casting: object = None) -> Any:
+    """Limit elements to an interval: of two ends by place both have to be given."""
+    if (a_min is _MISSING) != (a_max is _MISSING):
+        missing = "a_min" if a_min is _MISSING else "a_max"
+        raise TypeError(f"clip() missing 1 required positional argument: '{missing}'")
+    low, high = (None if end is _MISSING else end for end in (a_min, a_max))
+    return clip(a, low, high, out, min=min, max=max, casting=casting)

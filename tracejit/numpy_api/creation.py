@@ -30,6 +30,7 @@ from tracejit.trace.values.equations import (
     to_dim,
 )
 from tracejit.trace.values.indexing import as_element, require_one_number
+from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.python_numbers import is_scalar, require
 from tracejit.trace.values.reshapes import contiguous
 from tracejit.trace.values.tracer import Tracer, tracer_of
@@ -64,6 +65,8 @@ def counted(n: object, message: str = "negative dimensions are not allowed") -> 
 
 def counted_dims(shape: object) -> tuple[Dim, ...]:
     """Return a shape as dims: a negative size is an error."""
+    if isinstance(shape, Tracer) and len(shape.dims) == 1:
+        shape = [shape[k] for k in range(need_int(shape.dims[0], "how many axes an array has"))]
     return tuple(map(counted, shape if isinstance(shape, (tuple, list)) else (shape,)))
 
 

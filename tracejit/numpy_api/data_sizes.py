@@ -9,7 +9,7 @@ import numpy as np
 
 from tracejit.numpy_api.axes import along_axis
 from tracejit.numpy_api.creation import counted
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_array, as_tracer
 from tracejit.numpy_api.joins import concatenate
 from tracejit.numpy_api.masks import nonzero_places, positions
 from tracejit.numpy_api.number_lines import histogram, histogram_bin_edges
@@ -227,9 +227,14 @@ def setxor1d(ar1: object, ar2: object, assume_unique: bool = False) -> Any:
 def isin(element: object, test_elements: object, assume_unique: bool = False,
          invert: bool = False, *, kind: object = None) -> Any:
     """Return of each element whether it is in another array."""
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
     x, others = as_tracer(element), ravel(as_tracer(test_elements))
-    found = np.any(np.expand_dims(x, -1) == others, axis=-1)
-    return ~found if invert else found
+    if kind == "table" and not {x.dtype.kind, others.dtype.kind} <= set("biu"):
+        raise ValueError("The 'table' method is only supported for boolean or integer arrays. "
+                         "Please select 'sort' or None for kind.")
+    found = as_array(np.any(np.expand_dims(x, -1) == others, axis=-1))
+    return as_array(~found) if invert else found
 
 
 # --- counts -------------------------------------------------------------------------------------
@@ -242,9 +247,10 @@ def bincount(x: object, weights: object = None, minlength: Any = 0) -> Any:
     if len(a.dims) != 1:
         raise ValueError("object too deep for desired array" if a.dims
                          else "object of too small depth for desired array")
-    if a.dtype.kind not in "biu" or a.dtype == np.uint64:
+    if a.dtype.kind not in "biu":
         raise TypeError(f"Cannot cast array data from {a.dtype!r} to dtype('int64') according to "
                         "the rule 'safe'")
+    require(np.greater_equal(minlength, 0), ValueError, "'minlength' must not be negative")
     a = cast(a, np.int64)
     if current().decide(a.dims[0], "==") is True:
         weights = None  # of nothing NumPy gives ints

@@ -18,6 +18,7 @@ from tracejit.trace.ground.layouts import lay_out
 from tracejit.trace.ground.views import whole
 from tracejit.trace.values.equations import apply, as_operand, cast, lift, to_dim
 from tracejit.trace.values.indexing import as_memory
+from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.symbolic_ints import python_dims
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
@@ -90,7 +91,7 @@ def pad(array: Any, pad_width: object, mode: str = "constant", *, constant_value
     array = as_tracer(array)
     ndim = len(array.dims)
     widths = _pad_widths(pad_width, ndim)
-    if mode == "constant":
+    if mode in ("constant", "empty"):  # what is empty is 0 here, and NumPy's is anything
         if isinstance(constant_values, (tuple, list)) or (
                 isinstance(constant_values, np.ndarray) and constant_values.ndim):
             return _with_sides(array, widths, _pairs(constant_values, ndim), _constant)
@@ -106,7 +107,8 @@ def pad(array: Any, pad_width: object, mode: str = "constant", *, constant_value
     if mode == "linear_ramp":
         return _with_sides(array, widths, _pairs(end_values, ndim), _ramp)
     if mode in _STATISTICS:
-        return _with_sides(array, widths, _pairs(stat_length, ndim), _statistic(_STATISTICS[mode]))
+        side = _statistic(_STATISTICS[mode])
+        return _with_sides(array, widths, _lengths(stat_length, ndim), side)
     if mode not in _PAD_INDICES or reflect_type != "even":
         raise refuse(f"np.pad with mode={mode!r} and reflect_type={reflect_type!r} cannot be "
                      "captured", "Use another mode, or 'reflect' or 'symmetric' of type 'even'")
@@ -117,14 +119,42 @@ def pad(array: Any, pad_width: object, mode: str = "constant", *, constant_value
     return array
 
 
+def _nested(x: Any) -> tuple[tuple[int, ...], list[Any]]:
+    """Return the shape of nested lists and arrays, and their items one after the other."""
+    if not isinstance(x, (tuple, list)) and not np.ndim(x):
+        return (), [x]
+    count = need_int(x.dims[0], "how many widths there are") if isinstance(x, Tracer) else len(x)
+    parts = [_nested(x[k]) for k in range(count)]
+    if len({shape for shape, _ in parts}) > 1:
+        raise ValueError("setting an array element with a sequence. The requested array has an "
+                         "inhomogeneous shape after 1 dimensions.")
+    shape = (count, *parts[0][0]) if parts else (count,)
+    return shape, [item for _, items in parts for item in items]
+
+
 def _pairs(x: object, ndim: int) -> list[tuple[Any, Any]]:
     """Return values given once, for both sides or for each axis as pairs, an axis each."""
-    if not isinstance(x, (tuple, list, np.ndarray)):
-        return [(x, x)] * ndim
-    if isinstance(x[0], (tuple, list, np.ndarray)):
-        pairs = [(p[0], p[-1]) for p in x]
-        return pairs * ndim if len(pairs) == 1 else pairs
-    return [(x[0], x[-1])] * ndim
+    shape, items = _nested(x)
+    if len(shape) > 2:
+        raise ValueError("input operand has more dimensions than allowed by the axis remapping")
+    if len(items) == 1 or (len(items) == 2 and shape != (2, 1)):
+        return [(items[0], items[-1])] * ndim
+    rows, columns = (1, *shape)[-2:]
+    if rows not in (1, ndim) or columns not in (1, 2):
+        raise ValueError("operands could not be broadcast together with remapped shapes "
+                         f"[original->remapped]: {shape} and requested shape ({ndim},2)")
+    pairs = [(items[k * columns], items[(k + 1) * columns - 1]) for k in range(rows)]
+    return pairs * ndim if rows == 1 else pairs
+
+
+def _lengths(x: object, ndim: int) -> list[tuple[Any, Any]]:
+    """Return of how many elements at the edges a statistic is taken."""
+    if x is None:
+        return [(None, None)] * ndim
+    pairs = [(round(a), round(b)) for a, b in _pairs(x, ndim)]
+    if any(n < 0 for pair in pairs for n in pair):
+        raise ValueError("index can't contain negative values")
+    return pairs
 
 
 Side = Callable[..., Any]
@@ -136,6 +166,8 @@ def _with_sides(array: Tracer, widths: Sequence[tuple[Dim, Dim]],
     """Return an array with something beside it along each axis in turn."""
     result: Any = array
     for axis, ((a, b), (x, y)) in enumerate(zip(widths, asked, strict=True)):
+        if (a, b) == (0, 0):
+            continue
         moved = np.moveaxis(result, axis, -1)
         parts = side(moved, a, x, False), moved, side(moved, b, y, True)
         result = np.moveaxis(np.concatenate(parts, -1), -1, axis)
@@ -192,22 +224,19 @@ _PAD_INDICES: dict[str, Any] = {
 
 
 def _pad_widths(pad_width: object, ndim: int) -> list[tuple[Any, Any]]:
-    def pair(x: object) -> tuple[Any, Any]:
-        x = tuple(x) if isinstance(x, (list, tuple, np.ndarray)) else (x,)
-        if any(isinstance(n, int) and n < 0 for n in x):
+    def width(n: Any) -> Dim:
+        if isinstance(n, (float, np.floating)) or (isinstance(n, Tracer) and n.dtype.kind == "f"):
+            raise TypeError("`pad_width` must be of integral type.")
+        if isinstance(n, (int, np.integer)) and n < 0:
             raise ValueError("index can't contain negative values")
-        return (to_dim(x[0]), to_dim(x[-1]))
+        return to_dim(n)
 
     if isinstance(pad_width, dict):
-        given = {normalize_axis(axis, ndim): pair(x) for axis, x in pad_width.items()}
-        return [given.get(axis, (0, 0)) for axis in range(ndim)]
-    if isinstance(pad_width, (list, tuple, np.ndarray)) and isinstance(
-            pad_width[0], (list, tuple, np.ndarray)):
-        pairs = [pair(p) for p in pad_width]
-        if len(pairs) not in (1, ndim):
-            raise ValueError(f"{len(pairs)} pairs of widths do not fit an array of {ndim} axes")
-        return pairs * ndim if len(pairs) == 1 else pairs
-    return [pair(pad_width)] * ndim
+        found: list[tuple[Any, Any]] = [(0, 0)] * ndim
+        for axis, x in pad_width.items():
+            found[normalize_axis(axis, ndim)] = _pairs(x, 1)[0]
+        return [(width(a), width(b)) for a, b in found]
+    return [(width(a), width(b)) for a, b in _pairs(pad_width, ndim)]
 
 
 @captures(np.tile)

@@ -20,7 +20,7 @@ from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.joins import concatenate
 from tracejit.numpy_api.masks import is_mapping, nonzero_places, positions
 from tracejit.numpy_api.shapes import broadcast_to, moveaxis, ravel
-from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import DATA_SIZED, METHODS, captures
 from tracejit.trace.ground.views import whole
 from tracejit.trace.state.known import constant_copy, known_array
@@ -42,7 +42,8 @@ def delete(arr: object, obj: object, axis: object = None) -> Tracer:
     n = a.dims[axis]
     if isinstance(obj, slice):
         span = slice_span(obj, n)
-        if span.step == 1:
+        if span.step == 1 and current().decide(n - span.start, "<", "where np.delete begins") is (
+                False):
             return _without(a, axis, span.start, span.size)
         obj = range(*obj.indices(need_int(n, "np.delete of a slice with a step")))
     if _is_number(obj):

@@ -194,6 +194,7 @@ def _part(op: str, x: Tracer) -> Tracer:
     result.cell.constant = f"writing to an array through its {op} part"
     if x.is_array:
         result.cell.stands_for([x.cell])
+        result.cell.is_array = True
     return result
 
 

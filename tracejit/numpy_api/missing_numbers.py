@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracejit.numpy_api.averages import root_of_squares
+from tracejit.numpy_api.averages import lost_degrees, root_of_squares
 from tracejit.numpy_api.axes import normalize_axes
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.emptiness import is_nothing
 from tracejit.numpy_api.ordering import sort, with_one_more
 from tracejit.numpy_api.quantile_methods import (
+    FRACTIONS,
+    PER_CENTS,
     as_fraction,
     is_python_float,
     place_and_share,
@@ -91,7 +93,7 @@ def nanvar(a: object, axis: Axis = None, *, ddof: float = 0, keepdims: bool = Fa
            correction: float | None = None) -> Any:
     """Return the variance of the elements that are not NaN; NaN where they are `ddof` or fewer."""
     a = as_inexact(a)
-    ddof = ddof if correction is None else correction
+    ddof = lost_degrees(ddof, correction)
     kept = np.logical_not(np.isnan(a))
     count = np.sum(kept, axis=axis, keepdims=True)
     mean = cast(np.sum(_filled(a, 0.0), axis=axis, keepdims=True) / count, a.dtype)
@@ -153,7 +155,7 @@ def nanquantile(a: object, q: object, axis: Axis = None, *, method: str = "linea
 
 
 def _quantiles(a: Tracer, q: object, axis: Axis, method: str, keepdims: bool,
-               keeps_dtype: bool) -> Any:
+               keeps_dtype: bool, words: str = FRACTIONS) -> Any:
     require_method(method)
     x: Any = as_inexact(a)
     if x.dtype.kind == "c":
@@ -163,11 +165,11 @@ def _quantiles(a: Tracer, q: object, axis: Axis, method: str, keepdims: bool,
     if a.dtype.kind == "b":
         raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
     if a.dtype.kind in "iu":
-        return quantiles(a, q, axis, method, keepdims, keeps_dtype)
+        return quantiles(a, q, axis, method, keepdims, keeps_dtype, words)
     ordered, count, kept = _sorted_first(a, axis)
     fraction = cast(as_tracer(q), np.float64) if isinstance(q, (list, tuple)) else as_tracer(q)
     require(np.all((fraction >= 0.0) & (fraction <= 1.0)), ValueError,
-            "Quantiles must be in the range [0, 1]")
+            words)
     spread = np.reshape(fraction, (*fraction.shape, *(1,) * (len(ordered.dims) - 1)))
     last = np.maximum(count - 1, 0)
     own = spread.dtype if spread.dtype.kind == "f" else np.dtype(np.float64)
@@ -194,4 +196,4 @@ def nanpercentile(a: object, q: object, axis: Axis = None, *, method: str = "lin
                   keepdims: bool = False) -> Any:
     """Return the percentiles, at per cents `q`, of the elements that are not NaN."""
     x = as_tracer(a)
-    return _quantiles(x, as_fraction(q, x), axis, method, keepdims, is_python_float(q))
+    return _quantiles(x, as_fraction(q, x), axis, method, keepdims, is_python_float(q), PER_CENTS)

@@ -34,7 +34,12 @@ def norm(x: object, ord: Any = None, axis: Any = None, keepdims: bool = False) -
     ord = _known_order(ord)
     if x.dtype.kind not in "fc":
         x = cast(x, np.float64)
+    if isinstance(axis, (tuple, list)) and len(axis) == 2 and len(
+            {normalize_axis(k, len(x.dims)) for k in axis}) < 2:
+        raise ValueError("Duplicate axes given.")
     axes = normalize_axes(axis, len(x.dims))
+    if axis is not None and len(axes) not in (1, 2):
+        raise ValueError("Improper number of dimensions to norm.")
     if len(axes) == 1 or ord is None:
         if ord in (None, 2):
             return _euclid(x, axes, keepdims)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.axes import along_axis, normalize_axes, normalize_axis
-from tracejit.numpy_api.complex_numbers import order_keys
+from tracejit.numpy_api.complex_numbers import complex_of, order_keys
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.emptiness import is_nothing, require_items
 from tracejit.numpy_api.selection import indices_along
@@ -145,7 +145,11 @@ def interp(x: object, xp: object, fp: object, left: Any = None, right: Any = Non
         raise ValueError("fp and xp are not of the same length.")
     require_items(xp.dims[0], ValueError, "array of sample points is empty")
     x, xp = cast(x, np.float64), cast(xp, np.float64)
-    fp = cast(fp, np.complex128 if fp.dtype.kind == "c" else np.float64)
+    if fp.dtype.kind == "c":  # an infinite part leaves the other as it is
+        return complex_of(*(interp(x, xp, part(fp), *(None if end is None else part(end)
+                                                for end in (left, right)))
+                      for part in (np.real, np.imag)))
+    fp = cast(fp, np.float64)
     n = as_operand(xp.dims[0])
     below = np.sum(xp <= np.expand_dims(x, -1), axis=-1)
     k = np.clip(below - 1, 0, n - 2)

@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.ir.dims import product
 from tracejit.numpy_api.arrangements import resized
 from tracejit.numpy_api.axes import normalize_axis
+from tracejit.numpy_api.conditions import common_dtype
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.emptiness import is_nothing, require_items
 from tracejit.numpy_api.selection import indices_along
 from tracejit.numpy_api.shapes import broadcast_to, ravel
 from tracejit.trace.ground.context import refuse
@@ -54,6 +57,9 @@ def put(a: object, ind: object, v: object, mode: str = "raise") -> None:
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
     size = as_operand(ravel(a).dims[0])
     places: Any = cast(ravel(as_tracer(ind)), np.int64)
+    if any(map(is_nothing, (places.dims[0], product(as_tracer(v).dims)))):
+        return
+    require_items(product(a.dims), IndexError, "cannot replace elements of an empty array")
     if mode == "raise":
         require(np.all((places >= -size) & (places < size)), IndexError,
                 "an index is out of bounds for the array that np.put writes to")
@@ -95,6 +101,9 @@ def place(arr: object, mask: object, vals: object) -> None:
     if isinstance(vals, Tracer) and vals.cell.may_be_one_with(a.cell):
         raise refuse("np.place of values out of the array that is written to",
                      "Copy them: np.place(y, mask, values.copy())")
+    if is_nothing(product(as_tracer(vals).dims)):
+        require(np.logical_not(np.any(holds)), ValueError, "Cannot insert from an empty array!")
+        return
     before: Any = np.cumsum(ravel(holds)) - 1
     values = _repeated(_converted(vals, a.dtype), np.maximum(before, 0))
     a[...] = np.where(holds, np.reshape(values, a.shape), a)
@@ -123,10 +132,10 @@ def choose(a: object, choices: Iterable[object], *, mode: str = "raise") -> Any:
     if index.dtype.kind not in "iub":
         raise TypeError(f"Cannot cast array data from {index.dtype!r} to dtype('int64') according "
                         "to the rule 'safe'")
-    given = [as_tracer(x) for x in choices]
-    n = len(given)
+    whole = list(choices)
+    given, n = [as_tracer(x) for x in whole], len(whole)
     shape = broadcast_dims([index.dims, *(x.dims for x in given)])
-    dtype = np.result_type(*(x.dtype for x in given))
+    dtype = common_dtype(*whole)
     index = cast(index, np.int64)
     if mode == "raise":
         require(np.all((index >= 0) & (index < n)), ValueError, "invalid entry in choice array")

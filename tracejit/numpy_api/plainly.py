@@ -26,8 +26,11 @@ def along_axis(func1d: Callable[..., object], axis: int, arr: np.ndarray, args: 
     lead = moved.shape[:-1]
     if moved.ndim == 1:
         return np.array(func1d(moved, *args, **kwargs))
-    rows = moved.reshape((-1, moved.shape[-1]))
-    if len(rows) == 0:
+    count = 1
+    for n in lead:
+        count = count * n
+    rows = moved.reshape((count, moved.shape[-1]))
+    if count == 0:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     found = np.array([checked(func1d(row, *args, **kwargs)) for row in rows])
     result = found.reshape((*lead, *found.shape[1:]))

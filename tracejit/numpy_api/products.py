@@ -163,8 +163,12 @@ def tensordot(a: object, b: object, axes: Any = 2) -> Any:
         pairs = [(len(a.dims) - axes + k, k) for k in range(axes)]
     else:
         first, second = (x if isinstance(x, (list, tuple)) else [x] for x in axes)
+        if len(first) != len(second):
+            raise ValueError("shape-mismatch for sum")
         pairs = [(normalize_axis(i, len(a.dims)), normalize_axis(j, len(b.dims)))
                  for i, j in zip(first, second, strict=True)]
+    if any(len({pair[side] for pair in pairs}) < len(pairs) for side in (0, 1)):
+        raise ValueError("duplicate axes are not allowed in tensordot")
     left = list(_LETTERS[:len(a.dims)])
     right = list(_LETTERS[26:26 + len(b.dims)])
     for i, j in pairs:
@@ -218,6 +222,8 @@ def _spelled(*operands: Any) -> tuple[Any, ...]:
     output = operands[-1] if len(operands) % 2 else None
 
     def text(labels: Sequence[object]) -> str:
+        if not all(x is Ellipsis or 0 <= operator.index(x) < 52 for x in labels):  # type: ignore
+            raise ValueError("subscript is not within the valid range [0, 52)")
         return "".join("..." if x is Ellipsis else _LETTERS[operator.index(x)]  # type: ignore
                        for x in labels)
 

@@ -14,7 +14,12 @@ from tracejit.trace.values.equations import as_operand, atom_of, cast, emit, is_
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["as_fraction", "is_python_float", "place_and_share", "quantiles", "require_method"]
+__all__ = ["FRACTIONS", "PER_CENTS", "as_fraction", "is_python_float", "place_and_share",
+           "quantiles", "require_method"]
+
+
+FRACTIONS, PER_CENTS = "Quantiles must be in the range [0, 1]", (
+    "Percentiles must be in the range [0, 100]")
 
 
 @captures(np.quantile)
@@ -25,18 +30,21 @@ def quantile(a: object, q: object, axis: object = None, *, method: str = "linear
 
 
 def quantiles(a: Tracer, q: object, axis: object, method: str, keepdims: bool,
-              keeps_dtype: bool) -> Any:
+              keeps_dtype: bool, words: str = FRACTIONS) -> Any:
     """Return quantiles, of the elements' own dtype where the fraction is not to change it."""
     require_method(method)
     if a.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
-    fraction = cast(as_tracer(q), np.float64) if isinstance(q, (list, tuple)) else as_tracer(q)
+    fraction = as_tracer(q)
     inside = np.all((fraction >= 0.0) & (fraction <= 1.0))
     emit("check", [atom_of(inside)], {
-        "error": "ValueError", "message": "Quantiles must be in the range [0, 1]"})
+        "error": "ValueError", "message": words})
     ordered, kept = ordered_along(a, axis)
     last = as_operand(ordered.dims[0]) - 1
-    below, t = place_and_share(method, last + 1, last, fraction)
+    if method == "linear" and fraction.dtype.kind in "iu":  # 0 and 1 are the ends themselves
+        below, t = cast(fraction, np.int64) * last, None
+    else:
+        below, t = place_and_share(method, last + 1, last, fraction)
     if t is None:
         result = or_nan(ordered[below], as_tracer(ordered[-1]))
         return np.reshape(result, (*below.shape, *kept)) if keepdims else result
@@ -112,7 +120,7 @@ def percentile(a: object, q: object, axis: object = None, *, method: str = "line
                keepdims: bool = False) -> Any:
     """Return the elements at per cents of the sorted order, or between two of them."""
     a = as_tracer(a)
-    return quantiles(a, as_fraction(q, a), axis, method, keepdims, is_python_float(q))
+    return quantiles(a, as_fraction(q, a), axis, method, keepdims, is_python_float(q), PER_CENTS)
 
 
 def as_fraction(percent: object, a: Tracer) -> Any:

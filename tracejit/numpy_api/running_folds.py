@@ -106,9 +106,9 @@ def gradient(f: object, *varargs: Any, axis: object = None, edge_order: int = 1)
     axes = normalize_axes(axis, len(f.dims))
     if isinstance(axis, (tuple, list)):  # in the order in which they are given
         axes = tuple(normalize_axis(k, len(f.dims)) for k in axis)
-    if len(varargs) not in (0, 1, len(axes)):
+    if len(varargs) != len(axes) and (len(varargs) > 1 or (varargs and np.ndim(varargs[0]))):
         raise TypeError("invalid number of arguments")
-    spacing = list(varargs) * len(axes) if len(varargs) == 1 else list(varargs) or [1.0] * len(axes)
+    spacing = list(varargs) * (len(axes) // len(varargs)) if varargs else [1.0] * len(axes)
     results = []
     for k, h in zip(axes, spacing, strict=True):
         require(as_operand(f.dims[k]) >= edge_order + 1, ValueError,
@@ -116,6 +116,10 @@ def gradient(f: object, *varargs: Any, axis: object = None, edge_order: int = 1)
                 "(edge_order + 1) elements are required.")
         moved: Any = moveaxis(f, k, -1)
         if np.ndim(h):
+            h = as_tracer(h)
+            h = cast(h, np.float64) if h.dtype.kind in "iu" else h
+            if len(h.dims) != 1:
+                raise ValueError("distances must be either scalars or 1d")
             if not same_dim(dims_of(lift(h))[0], f.dims[k]):
                 raise ValueError("when 1d, distances must match the length of the corresponding "
                                  "dimension")

@@ -243,8 +243,14 @@ def take_along_axis(arr: Any, indices: object, axis: object = -1) -> Any:
     """Return elements at indices that vary along the other axes."""
     arr, indices = as_tracer(arr), as_tracer(indices)
     if axis is None:
+        if len(indices.dims) != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
         arr, axis = arr.reshape(-1), 0
     axis = normalize_axis(axis, len(arr.dims))
+    if len(indices.dims) != len(arr.dims):
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    if indices.dtype.kind not in "iu":
+        raise IndexError("`indices` must be an integer array")
     return arr[tuple(indices_along(arr, indices, axis))]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.emptiness import is_nothing
 from tracejit.numpy_api.plainly import accumulated, changed_at, folded, folded_between
 from tracejit.numpy_api.selection import CHANGES
 from tracejit.trace.ground.context import refuse
@@ -37,6 +38,9 @@ def _operand(ufunc: np.ufunc, x: object, dtype: object) -> Any:
         return cast(a, np.dtype(dtype))  # type: ignore[call-overload]
     found = ufunc.resolve_dtypes((a.dtype, a.dtype, None))[2]
     if found == np.bool_ and a.dtype != np.bool_:
+        if not ufunc.__name__.startswith("logical"):
+            raise TypeError("No loop matching the specified signature and casting was found for "
+                            f"ufunc {ufunc.__name__}")
         return np.not_equal(a, 0)
     return cast(a, found)
 
@@ -52,9 +56,17 @@ def _reduction(ufunc: np.ufunc) -> Callable[..., Any]:
                              "most one axis may be specified")
         rest = [k for k in range(x.ndim) if k not in axes]
         moved = np.transpose(x, [*axes, *rest])
-        rows = np.reshape(moved, (-1, *moved.shape[len(axes):])) if len(axes) != 1 else moved
-        start = None if ufunc.identity is None else rows.dtype.type(ufunc.identity)
-        result = call_function(folded, (ufunc, rows, start), {})
+        rows: Any = np.reshape(moved, (-1, *moved.shape[len(axes):])) if len(axes) != 1 else moved
+        start = None
+        if ufunc.identity is not None:
+            start = np.asarray(ufunc.identity).astype(rows.dtype)[()]
+        if not is_nothing(rows.dims[0]):
+            result = call_function(folded, (ufunc, rows, start), {})
+        elif start is None:
+            raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has "
+                             "no identity")
+        else:
+            result = np.full(rows.shape[1:], start)[()]
         return np.expand_dims(result, tuple(axes)) if keepdims else result
 
     return reduce
@@ -80,6 +92,8 @@ def reduceat(ufunc: np.ufunc, a: object, indices: object, axis: int = 0,
     place = normalize_axis(axis, x.ndim)
     moved = np.moveaxis(x, place, 0)
     at: Any = as_tracer(indices)
+    if isinstance(indices, (list, tuple)) and not indices:
+        at = cast(at, np.int64)
     if at.dtype.kind not in "iu" or at.ndim != 1:
         raise TypeError("the indices of reduceat are a list of ints")
     if ufunc in _BY_MACHINE:
