@@ -13,6 +13,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     complex_numbers,
     compositions,
     conditions,
+    convolving,
     creation,
     crossed,
     data_sizes,

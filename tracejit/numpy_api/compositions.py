@@ -8,17 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.ir.dims import maximum, minimum
+from tracejit.ir.dims import maximum
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_array, as_tracer
-from tracejit.numpy_api.emptiness import require_items
 from tracejit.numpy_api.grids import eye
-from tracejit.numpy_api.products import conjugated
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.ground.layouts import Columns
 from tracejit.trace.python.calls import call_function
-from tracejit.trace.regions.loops import trace_loop
 from tracejit.trace.values.equations import apply, atom_of, cast, emit, lift, same_dim, to_dim
 from tracejit.trace.values.indexing import as_memory
 from tracejit.trace.values.known_numbers import need_int
@@ -29,56 +26,6 @@ __all__: list[str] = []
 
 
 # --- signals and polynomials --------------------------------------------------------------------
-
-
-def _known_mode(mode: object) -> str:
-    """Return the name of a mode, which may be a number, or raise NumPy's error."""
-    names = ("valid", "same", "full")
-    if isinstance(mode, (int, np.integer)) and 0 <= mode < 3:
-        return names[int(mode)]
-    if not isinstance(mode, str):
-        raise (ValueError if isinstance(mode, (int, np.integer)) else TypeError)(
-            "convolve/correlate mode not understood")
-    if mode not in names:
-        raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
-    return mode
-
-
-@captures(np.convolve)
-def convolve(a: Any, v: Any, mode: str = "full") -> Any:
-    """Return the sums of products of one array with the other, reversed and shifted."""
-    a, v = np.atleast_1d(as_tracer(a)), np.atleast_1d(as_tracer(v))
-    for x, name in ((a, "a"), (v, "v")):
-        if len(x.dims) > 1:
-            raise ValueError("object too deep for desired array")
-        require_items(x.dims[0], ValueError, f"{name} cannot be empty")
-    dtype = np.result_type(a.dtype, v.dtype)
-    a, v = cast(a, dtype), cast(v, dtype)
-    (n,), (m,), known = a.dims, v.dims, current().builder.known
-    whole = apply("full", dtype.type(0), shape=(n + m - 1,))
-
-    def body(k: object) -> None:
-        whole[k:k + of_dim(n)] += v[k] * a
-
-    trace_loop([], [], [whole], body, None, 0, m)
-    longer, shorter = of_dim(maximum(n, m, known)), of_dim(minimum(n, m, known))
-    parts = {"valid": (shorter - 1, longer - shorter + 1), "same": ((shorter - 1) // 2, longer),
-             "full": (0, of_dim(n + m - 1))}
-    start, count = parts[_known_mode(mode)]
-    return whole[start:start + count]
-
-
-@captures(np.correlate)
-def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
-    """Return the sums of products of one array with the other, shifted."""
-    a, v = np.atleast_1d(as_tracer(a)), np.atleast_1d(as_tracer(v))
-    longer = current().decide(a.dims[0] - v.dims[0], "<", "which of two arrays is longer")
-    if longer is None:
-        raise refuse("np.correlate of arrays of which only data knows which is longer",
-                     "Use np.convolve(a, np.conj(v[::-1]))")
-    if longer:
-        return conjugated(correlate(v, a, mode))[::-1]
-    return convolve(a, conjugated(v[::-1]), mode)
 
 
 @captures(np.polyder)
@@ -171,8 +118,9 @@ captures(np.dsplit)(_along(2, "dsplit", 3))
 # --- pieces and places --------------------------------------------------------------------------
 
 
-def _conditions(x: Tracer, given: Any) -> list[Any]:
+def _conditions(x: Tracer, condlist: object) -> list[Any]:
     """Return conditions one by one: one alone, a list of them, or the rows of an array."""
+    given: Any = condlist
     if isinstance(given, (Tracer, np.ndarray)):
         rows = need_int(lift(given).dims[0], "how many conditions there are") if np.ndim(
             given) > 1 or (np.ndim(given) and not x.dims) else 0

@@ -22,7 +22,6 @@ from tracejit.trace.values.equations import (
     dims_of,
     dtype_of,
     emit_value,
-    is_weak,
     lift,
     promotion_key,
     same_dim,
@@ -66,7 +65,7 @@ def counted(n: object, message: str = "negative dimensions are not allowed") -> 
 def counted_dims(shape: object) -> tuple[Dim, ...]:
     """Return a shape as dims: a negative size is an error."""
     if isinstance(shape, Tracer) and len(shape.dims) == 1:
-        shape = [shape[k] for k in range(need_int(shape.dims[0], "how many axes an array has"))]
+        shape = [*map(shape.__getitem__, range(need_int(shape.dims[0], "how many axes")))]
     return tuple(map(counted, shape if isinstance(shape, (tuple, list)) else (shape,)))
 
 
@@ -271,27 +270,6 @@ def _view_method(a: Any, dtype: npt.DTypeLike | None = None, type: object = None
 METHODS["view"] = _view_method
 METHODS["copy"] = _copy_method
 METHODS["__array_copy__"] = copy
-
-
-_ORDER = "biufc"
-"""The kinds of numbers: a number of Python is of any kind that follows its own."""
-
-
-@captures(np.copyto)
-def copyto(dst: object, src: object, casting: str = "same_kind", where: object = True) -> None:
-    """Write one array to another."""
-    if not isinstance(dst, Tracer):
-        raise refuse("np.copyto writes traced values to an array from outside of the captured "
-                     "function", "Create the array inside the function")
-    if not (dst.is_array or dst.dims):
-        raise TypeError("copyto() argument 1 must be numpy.ndarray, not a number")
-    src = lift(src)
-    weak, kinds = is_weak(src), [_ORDER.index(dtype_of(v).kind) for v in (src, dst)]
-    if not (casting == "unsafe" or kinds[0] <= kinds[1] if weak else np.can_cast(
-            dtype_of(src), dst.dtype, casting)):  # type: ignore[arg-type]
-        raise TypeError(f"Cannot cast {'scalar' if weak else 'array data'} from "
-                        f"{dtype_of(src)!r} to {dst.dtype!r} according to the rule {casting!r}")
-    dst[...] = src if where is True else FUNCTIONS[np.where](where, src, dst)
 
 
 def _fill_method(a: Tracer, value: object) -> None:

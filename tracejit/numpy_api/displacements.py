@@ -119,8 +119,9 @@ def pad(array: Any, pad_width: object, mode: str = "constant", *, constant_value
     return array
 
 
-def _nested(x: Any) -> tuple[tuple[int, ...], list[Any]]:
+def _nested(given: object) -> tuple[tuple[int, ...], list[Any]]:
     """Return the shape of nested lists and arrays, and their items one after the other."""
+    x: Any = given
     if not isinstance(x, (tuple, list)) and not np.ndim(x):
         return (), [x]
     count = need_int(x.dims[0], "how many widths there are") if isinstance(x, Tracer) else len(x)
@@ -224,7 +225,7 @@ _PAD_INDICES: dict[str, Any] = {
 
 
 def _pad_widths(pad_width: object, ndim: int) -> list[tuple[Any, Any]]:
-    def width(n: Any) -> Dim:
+    def width(n: object) -> Dim:
         if isinstance(n, (float, np.floating)) or (isinstance(n, Tracer) and n.dtype.kind == "f"):
             raise TypeError("`pad_width` must be of integral type.")
         if isinstance(n, (int, np.integer)) and n < 0:

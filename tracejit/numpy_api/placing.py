@@ -17,8 +17,15 @@ from tracejit.numpy_api.emptiness import is_nothing, require_items
 from tracejit.numpy_api.selection import indices_along
 from tracejit.numpy_api.shapes import broadcast_to, ravel
 from tracejit.trace.ground.context import refuse
-from tracejit.trace.ground.dispatch import METHODS, captures
-from tracejit.trace.values.equations import as_operand, broadcast_dims, cast
+from tracejit.trace.ground.dispatch import FUNCTIONS, METHODS, captures
+from tracejit.trace.values.equations import (
+    as_operand,
+    broadcast_dims,
+    cast,
+    dtype_of,
+    is_weak,
+    lift,
+)
 from tracejit.trace.values.indexing import as_element
 from tracejit.trace.values.python_numbers import is_scalar, require
 from tracejit.trace.values.tracer import Tracer
@@ -47,6 +54,27 @@ def _repeated(values: Tracer, places: Tracer) -> Any:
     """Return of a list of values the one for each place, from the beginning again at its end."""
     flat = ravel(values)
     return flat[places % as_operand(flat.dims[0])]
+
+
+_ORDER = "biufc"
+"""The kinds of numbers: a number of Python is of any kind that follows its own."""
+
+
+@captures(np.copyto)
+def copyto(dst: object, src: object, casting: str = "same_kind", where: object = True) -> None:
+    """Write one array to another."""
+    if not isinstance(dst, Tracer):
+        raise refuse("np.copyto writes traced values to an array from outside of the captured "
+                     "function", "Create the array inside the function")
+    if not (dst.is_array or dst.dims):
+        raise TypeError("copyto() argument 1 must be numpy.ndarray, not a number")
+    src = lift(src)
+    weak, kinds = is_weak(src), [_ORDER.index(dtype_of(v).kind) for v in (src, dst)]
+    if not (casting == "unsafe" or kinds[0] <= kinds[1] if weak else np.can_cast(
+            dtype_of(src), dst.dtype, casting)):  # type: ignore[arg-type]
+        raise TypeError(f"Cannot cast {'scalar' if weak else 'array data'} from "
+                        f"{dtype_of(src)!r} to {dst.dtype!r} according to the rule {casting!r}")
+    dst[...] = src if where is True else FUNCTIONS[np.where](where, src, dst)
 
 
 @captures(np.put)
