@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
@@ -37,12 +37,14 @@ from tracejit.codegen import pointers
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.libraries import load_libmvec
 from tracejit.codegen.line_tables import LineTables
+from tracejit.codegen.loop_expressions import Array
 from tracejit.codegen.loop_hints import mark_single_vectors, single_vector_loops
 from tracejit.codegen.machine import load_object, target_machine
+from tracejit.codegen.parallel_calls import part_text
 from tracejit.codegen.pointers import NUMBA_TYPES, Ptr
 
-__all__ = ["MachineCode", "assembly_of", "compile_kernel", "optimised_kernel",
-           "signature_of"]
+__all__ = ["Functions", "MachineCode", "assembly_of", "compile_kernel", "functions_of",
+           "optimised_kernel", "signature_of"]
 
 _LOCK = threading.RLock()
 
@@ -221,24 +223,51 @@ def signature_of(kernel: Kernel) -> tuple[Any, ...]:
             *(types.int64,) * len(kernel.graph.sizes))
 
 
-def compile_kernel(fn: FunctionType, signature: tuple[types.Type, ...], symbol: str,
-                   beside: Sequence[str] = ()) -> MachineCode:
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """The functions of emitted source, with the Numba types of their parameters.
+
+    parts -- by name, the functions of the kernel's parts
+    """
+
+    kernel: FunctionType
+    signature: tuple[types.Type, ...]
+    parts: dict[str, tuple[FunctionType, tuple[types.Type, ...]]]
+
+
+def functions_of(kernel: Kernel, names: Mapping[str, Any]) -> Functions:
+    """Return the functions of a kernel's emitted source, which are among some names."""
+    scopes = _scopes(kernel)
+    parts = {part.name: (names[part.name], tuple(
+        scopes[a.name] if isinstance(a, Array) else NUMBA_TYPES[a.dtype] for a in part.parameters))
+        for part in kernel.parts}
+    return Functions(names["kernel"], signature_of(kernel), parts)
+
+
+def _scopes(kernel: Kernel) -> dict[str, Ptr]:
+    """Return the Numba type of each buffer, by its name; buffers in one slot have one scope."""
+    given = (*kernel.inputs, *kernel.outputs)
+    numbers = {b.name: k for k, b in enumerate(given)}
+    numbers |= {b.name: len(given) + b.number for b in kernel.arena}
+    return {b.name: Ptr(NUMBA_TYPES[b.dtype], numbers[b.name]) for b in kernel.buffers}
+
+
+def compile_kernel(functions: Functions, symbol: str, beside: Sequence[str] = ()) -> MachineCode:
     """Compile a kernel and an entry `symbol(ctx, pointers, sizes)` that takes its arguments from
     tables; `beside` is LLVM text to go with it, whose functions stay visible.
     """
     with _undisturbed():
-        return _compile(fn, signature, symbol, beside)
+        return _compile(functions, symbol, beside)
 
 
-def optimised_kernel(fn: FunctionType, signature: tuple[types.Type, ...], symbol: str,
-                     machine: llvm.TargetMachine) -> Any:
+def optimised_kernel(functions: Functions, symbol: str, machine: llvm.TargetMachine) -> Any:
     """Return the optimised module of a kernel and its entry, made for a target machine."""
     with _undisturbed():
-        return _optimise(_translate(fn, signature, symbol, machine), machine)
+        return _optimise(_translate(functions, symbol, machine), machine)
 
 
-def assembly_of(fn: FunctionType, signature: tuple[types.Type, ...], symbol: str,
-                beside: Sequence[str] = (), *, with_lines: bool = False) -> str:
+def assembly_of(functions: Functions, symbol: str, beside: Sequence[str] = (), *,
+                with_lines: bool = False) -> str:
     """Return the assembly of the code that `compile_kernel` makes, by compiling again.
 
     Made from its bitcode it would be other code, as bitcode does not keep all facts by which LLVM
@@ -248,7 +277,7 @@ def assembly_of(fn: FunctionType, signature: tuple[types.Type, ...], symbol: str
     """
     machine = target_machine()
     with _undisturbed():
-        module = _translate(fn, signature, symbol, machine, with_lines)
+        module = _translate(functions, symbol, machine, with_lines)
         return str(machine.emit_assembly(_optimise(_linked(module, beside), machine)))
 
 
@@ -265,11 +294,10 @@ def _undisturbed() -> Iterator[None]:
                 gc.enable()
 
 
-def _compile(fn: FunctionType, signature: tuple[types.Type, ...], symbol: str,
-             beside: Sequence[str]) -> MachineCode:
+def _compile(functions: Functions, symbol: str, beside: Sequence[str]) -> MachineCode:
     start = perf_counter()
     machine = target_machine()
-    module = _translate(fn, signature, symbol, machine)
+    module = _translate(functions, symbol, machine)
     front = perf_counter()
     optimised = _optimise(_linked(module, beside), machine)
     bitcode = optimised.as_bitcode()
@@ -287,22 +315,34 @@ def _linked(module: llvm.ModuleRef, beside: Sequence[str]) -> Any:
     return module
 
 
-def _translate(fn: FunctionType, signature: tuple[types.Type, ...], symbol: str,
-               machine: llvm.TargetMachine, with_lines: bool = False) -> Any:
-    """Return the module of a kernel and its entry, as Numba's front end makes it."""
+def _translate(functions: Functions, symbol: str, machine: llvm.TargetMachine,
+               with_lines: bool = False) -> Any:
+    """Return the module of a kernel, its parts and its entry, as Numba's front end makes it."""
     load_libmvec()
-    typing_context, target_context = _contexts()
-    result = compiler.compile_extra(typing_context, target_context, fn, signature, types.int64,
-                                    _flags(with_lines), {}, pipeline_class=_Pipeline)
-    library = result.library
-    module = library.parsed
+    signature = functions.signature
+    descriptor, module = _front_end(functions.kernel, signature, with_lines)
     module.data_layout = str(machine.target_data)
-    for linked in library._linking_libraries:
-        module.link_in(linked._get_module_for_linking(), preserve=True)
-    entry = _entry(result.fndesc, signature, symbol, module.triple, with_lines)
+    for name, (fn, kinds) in functions.parts.items():
+        made, part = _front_end(fn, kinds, with_lines)
+        text = part_text(_contexts()[1], made, kinds, name, module.triple)
+        module.link_in(part)
+        module.link_in(llvm.parse_assembly(text))
+    entry = _entry(descriptor, signature, symbol, module.triple, with_lines)
     module.link_in(llvm.parse_assembly(entry))
     _internalize(module, symbol)
     return module
+
+
+def _front_end(fn: FunctionType, signature: tuple[types.Type, ...],
+               with_lines: bool) -> tuple[Any, llvm.ModuleRef]:
+    """Return Numba's description of a function, and its module."""
+    typing_context, target_context = _contexts()
+    result = compiler.compile_extra(typing_context, target_context, fn, signature, types.int64,
+                                    _flags(with_lines), {}, pipeline_class=_Pipeline)
+    module = result.library.parsed
+    for linked in result.library._linking_libraries:
+        module.link_in(linked._get_module_for_linking(), preserve=True)
+    return result.fndesc, module
 
 
 def _internalize(module: llvm.ModuleRef, symbol: str) -> None:

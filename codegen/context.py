@@ -5,7 +5,8 @@ Word 0 is the status, 1 and 2 are numbers for the message of a failure.
 
 from __future__ import annotations
 
-__all__ = ["ALLOCATOR", "BAD_BUFFER", "INTERRUPTED", "LOGS", "NUMBERS", "POLL", "PRINT"]
+__all__ = ["ALLOCATOR", "BAD_BUFFER", "INTERRUPTED", "LOGS", "NUMBERS", "PARALLEL", "POLL",
+           "PRINT", "THREADS"]
 
 NUMBERS = (1, 2)
 
@@ -24,7 +25,13 @@ the word after it has the index."""
 POLL = 7
 """The address of a C function that says whether to leave the kernel, or 0."""
 
-LOGS = 8
+PARALLEL = 8
+"""The address of the C function that shares a loop among threads, or 0: then one does it."""
+
+THREADS = 9
+"""The number of threads that loops are shared among."""
+
+LOGS = 10
 """From here on, per Log, its base and its capacity."""
 
 INTERRUPTED = -1

@@ -151,6 +151,7 @@ class ControlFlow:
         with self.frame.loop_name(view.index) as name:
             loop = Loop(name, ZERO, self.code.dim(view.size), origin=self.frame.origin(view.eqn),
                         blocks=(view.body,), independent=True)
+            loop.results = tuple([self.frame.buffers.of[v].name for v in view.eqn.outputs])
             with self.frame.scope(loop.body, [view.index], conditional=True, eqn=view.eqn):
                 self.write_block(view.body)
                 for a, v in zip(view.body.outputs, view.eqn.outputs, strict=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from types import FunctionType
 from typing import TYPE_CHECKING
 
 import llvmlite.binding as llvm
@@ -13,13 +12,13 @@ from llvmlite.binding.value import Linkage
 from tracejit.codegen import libraries, vector_math
 from tracejit.codegen.c_interface import CInterface
 from tracejit.codegen.c_wrapper import wrapper_text
-from tracejit.codegen.compile import optimised_kernel
+from tracejit.codegen.compile import Functions, optimised_kernel
 from tracejit.codegen.machine import target_machine
 from tracejit.codegen.scalars import SCALARS
 from tracejit.errors import ExportError
 
 if TYPE_CHECKING:
-    from numba.core import types
+    pass
 
 __all__ = ["CPUS", "ExportedCode", "cpu_description", "export_kernel", "vector_widths"]
 
@@ -59,14 +58,14 @@ def cpu_description(cpu: str | None) -> str:
     return cpu or f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
 
 
-def export_kernel(fn: FunctionType, signature: tuple[types.Type, ...], interface: CInterface,
-                  symbol: str, cpu: str | None) -> ExportedCode:
+def export_kernel(functions: Functions, interface: CInterface, symbol: str,
+                  cpu: str | None) -> ExportedCode:
     """Compile a kernel with its C functions; only these are visible.
 
     The kernel is optimised alone, as it is for calls from Python.
     """
     machine = target_machine("pic", cpu)
-    module = optimised_kernel(fn, signature, f"{symbol}_kernel", machine)
+    module = optimised_kernel(functions, f"{symbol}_kernel", machine)
     wrapper = llvm.parse_assembly(wrapper_text(interface, symbol, f"{symbol}_kernel",
                                                module.triple))
     _run(wrapper, machine, "add_mem_copy_opt_pass", "add_sroa_pass", "add_instruction_combine_pass",

@@ -8,6 +8,7 @@ from tracejit.codegen.elements import Guard
 from tracejit.codegen.expression_edits import call, integer
 from tracejit.codegen.folds import Folds
 from tracejit.codegen.frame import KernelFrame
+from tracejit.codegen.independence import Independence
 from tracejit.codegen.loop_expressions import ZERO, All, Bin, Expression, Select, Unary
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node
 from tracejit.codegen.nests import BLOCK, write_loop
@@ -29,9 +30,15 @@ class HostLoops:
     def __init__(self, frame: KernelFrame, code: ScalarCode, folds: Folds, style: Style,
                  write_part: Callable[[Nest | Statement], None]) -> None:
         self.frame, self.code, self.folds, self.write_part = frame, code, folds, write_part
+        self.independence = (Independence(frame.elements, frame.buffers, style)
+                             if style.parallel else None)
+        self.free: frozenset[Value] = frozenset()
+        """The loop variables of the open nest whose iterations threads may share."""
 
     def enter(self, nest: Nest) -> None:
-        """Do nothing: loops of the CPU need no facts about the whole nest."""
+        """Find which loops of a nest threads may share."""
+        if self.independence is not None:
+            self.free = self.independence.free_variables(nest)
 
     def write(self, nest: Nest, name: str, begun: Sequence[Statement],
               long: Sequence[Statement]) -> None:
@@ -53,14 +60,17 @@ class HostLoops:
             self._plain_loop(nest, name, lo, hi)
             return
         first = self.frame.variable("block")
-        blocks = Loop(first.name, lo, hi, step=integer(BLOCK), role=SUMS)
+        blocks = Loop(first.name, lo, hi, step=integer(BLOCK), role=SUMS,
+                      independent=nest.var in self.free)
         with self.frame.scope(blocks.body, conditional=True), self.folds.subtotals(sums):
             self._plain_loop(nest, name, first,
                              call("imin", Bin("+", first, integer(BLOCK)), hi))
         self.frame.add(blocks)
 
     def _plain_loop(self, nest: Nest, name: str, lo: Expression, hi: Expression) -> Loop:
-        return write_loop(self.frame, nest, name, lo, hi, self.write_part)
+        loop = write_loop(self.frame, nest, name, lo, hi, self.write_part)
+        loop.independent = nest.var in self.free
+        return loop
 
     def _guards(self, nest: Nest) -> list[Guard]:
         """Return the guards of the reads of a loop's statements."""

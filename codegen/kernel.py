@@ -9,15 +9,35 @@ import numpy as np
 
 from tracejit.codegen.buffers import Buffer
 from tracejit.codegen.frame import Failure
+from tracejit.codegen.loop_expressions import Array, Var
 from tracejit.codegen.loop_ir import Loop, Node, Store, While, children
 from tracejit.codegen.nests import PlacedNest
 from tracejit.codegen.schedule import Apart
 from tracejit.ir.core import Graph, Value
 
-__all__ = ["Kernel", "Shown"]
+__all__ = ["Kernel", "Part", "Shown"]
 
 Shown = tuple[str, tuple[tuple[np.dtype, int], ...]]
 """A print: its format, and dtype and rank of each of its operands."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A loop that threads may share, as a function of the iterations from `lo` up to `hi`.
+
+    arguments -- the buffers and scalars that it reads and writes
+    """
+
+    name: str
+    lo: Var
+    hi: Var
+    arguments: tuple[Array | Var, ...]
+    loop: Loop
+
+    @property
+    def parameters(self) -> tuple[Array | Var, ...]:
+        """Return the parameters of the function."""
+        return self.lo, self.hi, *self.arguments
 
 
 def _copies(nodes: Sequence[Node], loop: str) -> Iterator[str]:
@@ -67,6 +87,8 @@ class Kernel:
     the caller's buffers for them take their shapes."""
     short: dict[str, int] = field(default_factory=dict)
     """The sizes for one value of which nests have loops of their own, by name."""
+    parts: list[Part] = field(default_factory=list)
+    """The loops that threads may share, which were cut out of `nodes`."""
     is_checked: bool = False
     """Whether it is compiled for verify mode: every index checked, zones between buffers."""
 

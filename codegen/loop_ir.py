@@ -106,7 +106,10 @@ class Loop:
     role: str = ""
     """The role of a loop that is neither the program's nor over elements."""
     independent: bool = False
-    """Noted for the device only: whether iterations may run at once, in any order."""
+    """Noted where threads may share loops: whether iterations may run at once, in any order."""
+    results: tuple[str, ...] = ()
+    """Of a loop of the program whose iterations are independent, the buffers of which each fills
+    a part."""
     folds: tuple[tuple[str, str], ...] = ()
     """Noted for the device only: the registers that it folds into, and how they combine."""
     runs: str = ""

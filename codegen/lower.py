@@ -31,6 +31,8 @@ from tracejit.codegen.loop_verifier import verify_kernel
 from tracejit.codegen.memory import BufferMemory
 from tracejit.codegen.native_calls import NjitCalls
 from tracejit.codegen.nests import Nests
+from tracejit.codegen.parallel import cut_out_parts
+from tracejit.codegen.partial_results import keep_partial_results
 from tracejit.codegen.routines import Routines
 from tracejit.codegen.scalar_code import ScalarCode
 from tracejit.codegen.schedule import Apart, Nest, Single, schedule_block
@@ -38,7 +40,7 @@ from tracejit.codegen.short_loops import write_out_short_loops
 from tracejit.codegen.slots import assign_slots
 from tracejit.codegen.statements import Statement
 from tracejit.codegen.storage import choose_storage
-from tracejit.codegen.target import CPU, Target
+from tracejit.codegen.target import CPU, PARALLEL_CPU, Target
 from tracejit.ir.core import Block, Eqn, Graph, Value
 from tracejit.ir.lowering import Contract, Effect, Index, Library, LogOp, Native, Pointwise, Region
 
@@ -46,13 +48,18 @@ __all__ = ["lower_for", "lower_graph"]
 
 
 def lower_graph(graph: Graph, carried_out: Graph | None = None, *,
-                checked: bool = False, lengths: Mapping[Value, int] | None = None) -> Kernel:
+                checked: bool = False, lengths: Mapping[Value, int] | None = None,
+                parallel: bool = False) -> Kernel:
     """Return the kernel of a graph without calls, for the CPU.
 
     carried_out -- the graph with some of its loops standing in it several times
     lengths     -- the sizes of the call that it is made for; short ones get loops of their own
+    parallel    -- whether threads may share loops
     """
-    kernel = lower_for(CPU, graph, carried_out or graph, checked=checked, lengths=lengths)
+    kernel = lower_for(PARALLEL_CPU if parallel else CPU, graph, carried_out or graph,
+                       checked=checked, lengths=lengths)
+    if parallel and not checked:
+        cut_out_parts(kernel)
     kernel.nodes = poll_loops(kernel.nodes)
     bind_scopes(kernel)
     if checked:
@@ -78,6 +85,9 @@ def lower_for(target: Target, graph: Graph, carried_out: Graph, *, checked: bool
     if lengths is not None:
         short = {kernel.scalar_names[v]: n for v, n in lengths.items() if v in kernel.scalar_names}
         write_out_short_loops(kernel, short, frame.fresh)
+        check(kernel)
+    if target.style.parallel:
+        keep_partial_results(kernel, frame.fresh)
         check(kernel)
     assign_slots(kernel)
     return kernel

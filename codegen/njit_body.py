@@ -15,7 +15,7 @@ from numba.core import cgutils, types
 from numba.core.ir import Loc
 from numba.np.arrayobj import make_array, populate_array
 
-from tracejit.codegen.context import LOGS, POLL
+from tracejit.codegen.context import LOGS, PARALLEL, POLL
 from tracejit.codegen.njit_call import Machine, NjitCall, Raises
 from tracejit.codegen.njit_errors import raise_formatted
 from tracejit.codegen.njit_memory import NjitMemory
@@ -180,7 +180,7 @@ class Body:
         """Call the kernel; return its context and status."""
         b, logs = self.builder, len(self.kernel.logs)
         ctx = self._words(LOGS + 2 * logs)
-        for k in (POLL, *range(LOGS, LOGS + 2 * logs)):
+        for k in (POLL, PARALLEL, *range(LOGS, LOGS + 2 * logs)):
             b.store(WORD(0), b.gep(ctx, [WORD(k)]))
         arguments = [b.bitcast(p, POINTER) for p in (ctx, self._table(pointers),
                                                      self._table(sizes))]

@@ -46,6 +46,10 @@ def write(kernel: Kernel) -> Writer:
     names = [b.name for b in kernel.inputs] + [b.name for b in kernel.outputs]
     params = ["ctx", *names, *(["arena"] if kernel.arena else []), *kernel.size_names]
     writer = Writer(heading(kernel.graph, "emitted by tracejit."))
+    for part in kernel.parts:
+        writer.lines += wrapped(f"def {part.name}({', '.join(map(spelled, part.parameters))}):")
+        writer.node(part.loop, 1)
+        writer.lines += ["    return 0", ""]
     writer.lines += wrapped(f"def kernel({', '.join(params)}):")
     for node in kernel.head:
         writer.node(node, 1)

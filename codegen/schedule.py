@@ -39,6 +39,7 @@ class Style:
     is_product   -- which contractions are done as a whole
     atomic       -- the dtypes to which iterations may add at once
     in_order     -- whether floats are summed in the order of the program
+    parallel     -- whether threads of a CPU may share loops
     """
 
     vectorises: bool = True
@@ -46,6 +47,7 @@ class Style:
     is_product: Callable[[Eqn], bool] = is_matrix_product
     atomic: tuple[np.dtype, ...] = ()
     in_order: bool = False
+    parallel: bool = False
 
 
 @dataclass(eq=False, slots=True)

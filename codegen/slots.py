@@ -131,7 +131,7 @@ def enclosing_blocks(kernel: Kernel) -> dict[Buffer, set[int]]:
     found = {}
     for buffer in kernel.arena:
         around = [{id(b) for b in chains.get(v, ())} for v in buffer.values]
-        found[buffer] = set.intersection(*around)
+        found[buffer] = set.intersection(*around) if around else set()
     return found
 
 

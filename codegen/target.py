@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tracejit.codegen.frame import KernelFrame
 from tracejit.codegen.host_loops import HostLoops
@@ -13,7 +13,7 @@ from tracejit.codegen.scalar_code import ScalarCode
 from tracejit.codegen.schedule import Style
 from tracejit.ir.core import Eqn
 
-__all__ = ["CPU", "Target"]
+__all__ = ["CPU", "PARALLEL_CPU", "Target"]
 
 
 def _accept(eqn: Eqn) -> None:
@@ -39,3 +39,5 @@ class Target:
 
 
 CPU = Target("cpu", Style(), HostLoops, HostProducts)
+
+PARALLEL_CPU = replace(CPU, style=Style(parallel=True))

@@ -9,9 +9,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack
 
-__all__ = ["Settings", "cache_directory", "calls_look", "config", "listen", "settings"]
+__all__ = ["Settings", "Threads", "cache_directory", "calls_look", "config", "listen",
+           "require_threads", "settings", "thread_count"]
+
+Threads = int | Literal["auto"] | None
+"""How many threads may share loops: a number, "auto", or None, with which no loop is shared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,9 @@ class Settings:
                    operation that made it and the user's line
     log_compiles -- log a line per compilation: signature, reason, and the time of each stage
     explain_cache_misses -- log why no program of this process, or in the store, serves a call
+    threads     -- how many threads share the loops of a program: a number, or "auto", as many as
+                   this process may run at once; `TRACEJIT_NUM_THREADS`. With None no loop is
+                   shared. Results have the same bits for every number
     """
 
     debug: int = 0
@@ -46,11 +53,12 @@ class Settings:
     debug_nans: bool = False
     log_compiles: bool = False
     explain_cache_misses: bool = False
+    threads: Threads = None
 
     @property
     def changes_calls(self) -> bool:
         """Return whether calls of compiled programs have to look at the settings."""
-        return self.disable_jit or self.debug_nans
+        return self.disable_jit or self.debug_nans or self.threads != _THREADS
 
 
 class SettingChanges(TypedDict, total=False):
@@ -66,6 +74,35 @@ class SettingChanges(TypedDict, total=False):
     debug_nans: bool
     log_compiles: bool
     explain_cache_misses: bool
+    threads: Threads
+
+
+def require_threads(threads: object, name: str = "threads") -> Threads:
+    """Return a number of threads; `ValueError` for anything that is none."""
+    if threads is None or threads == "auto" or (type(threads) is int and threads > 0):
+        return threads
+    raise ValueError(f'{name} is a number of threads from 1 on, "auto" or None, not {threads!r}')
+
+
+def thread_count(given: Threads) -> int:
+    """Return how many threads share a loop for a number that was given, or for the settings."""
+    threads = settings().threads if given is None else given
+    return _available() if threads == "auto" else threads or 1
+
+
+def _available() -> int:
+    """Return how many threads this process may run at once.
+
+    Processes of a pool are one of many: one thread each. OMP_NUM_THREADS is heeded, as Dask, Ray
+    and joblib set it for their workers.
+    """
+    import multiprocessing
+
+    if multiprocessing.parent_process() is not None:
+        return 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
+    return max(1, min(cores or 1, int(limit) if limit.isdecimal() else 1 << 30))
 
 
 def _bytes(text: str) -> int:
@@ -91,9 +128,17 @@ def _from_environment() -> Settings:
                     disable_jit=flag("TRACEJIT_DISABLE_JIT"),
                     debug_nans=flag("TRACEJIT_DEBUG_NANS"),
                     log_compiles=flag("TRACEJIT_LOG_COMPILES"),
-                    explain_cache_misses=flag("TRACEJIT_EXPLAIN_CACHE_MISSES"))
+                    explain_cache_misses=flag("TRACEJIT_EXPLAIN_CACHE_MISSES"),
+                    threads=_THREADS)
 
 
+def _threads_of_environment() -> Threads:
+    text = os.environ.get("TRACEJIT_NUM_THREADS", "").strip()
+    number = int(text) if text.isdecimal() else text or None
+    return require_threads(number, "TRACEJIT_NUM_THREADS")
+
+
+_THREADS = _threads_of_environment()
 _DEFAULT = _from_environment()
 _SETTINGS: ContextVar[Settings] = ContextVar(
     "tracejit settings", default=_DEFAULT)
@@ -119,6 +164,7 @@ def config(**changes: Unpack[SettingChanges]) -> Iterator[Settings]:
     """
     for name in changes.keys() - {f.name for f in fields(Settings)}:
         raise TypeError(_no_setting(name))
+    require_threads(changes.get("threads"))
     token = _SETTINGS.set(replace(settings(), **changes))
     looks = bool(settings().changes_calls)
     try:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tracejit.codegen.cuda.independence import Independence
 from tracejit.codegen.folds import Folds
 from tracejit.codegen.frame import KernelFrame
+from tracejit.codegen.independence import Independence
 from tracejit.codegen.loop_expressions import ZERO
 from tracejit.codegen.nests import write_loop
 from tracejit.codegen.scalar_code import ScalarCode

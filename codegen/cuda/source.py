@@ -15,7 +15,6 @@ from tracejit.codegen.cuda.device_nodes import for_device
 from tracejit.codegen.cuda.expressions import dtypes_of
 from tracejit.codegen.cuda.host import HostRenderer
 from tracejit.codegen.cuda.module import DeviceSource
-from tracejit.codegen.cuda.names import defined_in, used_in
 from tracejit.codegen.cuda.products import NAME
 from tracejit.codegen.cuda.program import Parameter
 from tracejit.codegen.cuda.splitting import split
@@ -51,6 +50,7 @@ from tracejit.codegen.loop_ir import (
     every_node,
     expressions,
 )
+from tracejit.codegen.node_names import defined_in, used_in
 from tracejit.codegen.python_source import Writer, heading, wrapped
 from tracejit.codegen.slots import enclosing_blocks
 from tracejit.errors import Refusal

@@ -19,7 +19,6 @@ from typing import cast
 import numpy as np
 
 from tracejit.codegen.cuda.expressions import is_array_expression
-from tracejit.codegen.cuda.names import defined_in, exposed_in, used_in
 from tracejit.codegen.cuda.teams import Halves, Team, halves_of, rebuilt, team_of
 from tracejit.codegen.cuda.units import (
     Control,
@@ -50,6 +49,7 @@ from tracejit.codegen.loop_ir import (
     children,
     every_node,
 )
+from tracejit.codegen.node_names import defined_in, exposed_in, used_in
 from tracejit.codegen.scalars import names_where
 
 __all__ = ["split"]

@@ -12,13 +12,13 @@ from dataclasses import replace
 import numpy as np
 
 from tracejit.codegen.cuda.device_nodes import for_device
-from tracejit.codegen.cuda.names import defined_in
 from tracejit.codegen.cuda.teams import ARGUMENTS, TeamAccess, accesses_of, meets
 from tracejit.codegen.cuda.units import Unit
 from tracejit.codegen.expression_edits import call
 from tracejit.codegen.folds import identity_of
 from tracejit.codegen.loop_expressions import BOOL, I64, ZERO, Array, Bin, Cast, Expression, Var
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Store
+from tracejit.codegen.node_names import defined_in
 from tracejit.ir.dtypes import dtype_name
 
 __all__ = ["rows_of_teams", "shared_by_team"]

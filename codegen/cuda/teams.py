@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from tracejit.codegen.cuda.names import defined_in, used_in
 from tracejit.codegen.expression_edits import every, known_integer, replaced
 from tracejit.codegen.loop_expressions import I64, ZERO, Bin, Expression, Extent, Load, Var
 from tracejit.codegen.loop_ir import (
@@ -27,6 +26,7 @@ from tracejit.codegen.loop_ir import (
     every_node,
     expressions,
 )
+from tracejit.codegen.node_names import defined_in, used_in
 
 __all__ = ["ARGUMENTS", "TeamAccess", "Halves", "Team", "accesses_of", "halves_of", "meets",
            "rebuilt", "team_of"]

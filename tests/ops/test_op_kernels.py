@@ -13,7 +13,7 @@ from oracles import assert_same, random_like
 from samples import applications, dtypes_of, sampled, sizes_of
 
 from tracejit.autodiff.transforms import pullback_graph
-from tracejit.codegen.compile import compile_kernel
+from tracejit.codegen.compile import Functions, compile_kernel
 from tracejit.ir.core import Op
 from tracejit.ir.interpreter import interpret
 
@@ -49,4 +49,4 @@ def test_a_name_has_one_type() -> None:
         return int(x)
 
     with pytest.raises(CompilerError, match="x is of type float64, and given a int64"):
-        compile_kernel(kernel, (types.CPointer(types.int64), types.int64), "entry")
+        compile_kernel(Functions(kernel, (types.CPointer(types.int64), types.int64), {}), "entry")

@@ -45,7 +45,7 @@ def interface_text(i: Interface, leaves: Sequence[Leaf],
         "weak": i.weak, "written": i.written, "sizes": i.sizes, "logs": i.logs,
         "found": [[k, [d.str, n], log] for k, (d, n), log in i.found],
         "releases": i.releases, "returned": i.returned,
-        "zero_d": i.zero_d,
+        "zero_d": i.zero_d, "parallel": i.parallel,
         "facts": [[f.kind, f.inputs, f.truth] for f in i.facts],
         "failures": [[f.error, f.message, site(f.site)] for f in i.failures],
         "prints": [[template, [[d.str, n] for d, n in kinds]] for template, kinds in i.prints],
@@ -110,7 +110,7 @@ class InterfaceReader:
             tuple([Fact(kind, tuple(inputs), _tuples(truth))
                    for kind, inputs, truth in i["facts"]]), _tuples(i["returned"]),
             tuple([(k, *_kinds([kind]), log) for k, kind, log in i["found"]]),
-            tuple(i["zero_d"]))
+            tuple(i["zero_d"]), i["parallel"])
 
 
 def _tuples(x: object) -> Any:

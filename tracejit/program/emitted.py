@@ -6,7 +6,6 @@ import functools
 import hashlib
 import linecache
 from collections.abc import Mapping
-from types import FunctionType
 from typing import Any
 
 from tracejit.store.files import Folder
@@ -29,13 +28,10 @@ def _namespace(strict: bool) -> dict[str, Any]:
     return namespace(() if strict else host_widths(), reassociate=not strict)
 
 
-def load_source(source: str, options: object) -> tuple[str, FunctionType]:
-    """Write a kernel's source to a file, and define its function."""
+def load_source(source: str, options: object) -> tuple[str, dict[str, Any]]:
+    """Write a kernel's source to a file, and define its functions."""
     names = _namespace(getattr(options, "fp", "default") == "strict")
-    path, names = define(source, "kernel", names)
-    kernel = names["kernel"]
-    assert isinstance(kernel, FunctionType)
-    return path, kernel
+    return define(source, "kernel", names)
 
 
 def define(source: str, kind: str, names: Mapping[str, object]) -> tuple[str, dict[str, Any]]:

@@ -403,6 +403,8 @@ def _run(s: _State) -> None:
         s.put(s.ctx, WORD(k), WORD(0))
     logs = s.word(Words.LOGS)
     s.put(s.ctx, WORD(context.POLL), w.constant(b, "tracejit_poll"))
+    s.put(s.ctx, WORD(context.PARALLEL), s.word(Words.PARALLEL))
+    s.put(s.ctx, WORD(context.THREADS), s.word(Words.THREADS))
     w.loop(b, b.mul(logs, WORD(2)), lambda k: s.put(
         s.ctx, b.add(k, WORD(context.LOGS)), WORD(0)))
     thread = w.variable(b, WORD, WORD(0))

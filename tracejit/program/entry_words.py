@@ -11,7 +11,7 @@ class Words:
     """The layout of the table: a head, then a record per guard, leaf, result and pair apart."""
 
     NEXT, FAIL, KERNEL, PLAN, ARGS, GUARDS, LEAVES, OUTPUTS, GROUPING, LOGS, RELEASE, SIZES, \
-        PAIRS, FOUND = range(14)
+        PAIRS, FOUND, PARALLEL, THREADS = range(16)
     HEAD = 16
     RECORD = 8
     # a leaf: its source (source, a, b), its expected type (kind, type or dtype, ndim,

@@ -58,6 +58,7 @@ class Interface:
     found     -- outputs whose sizes the kernel finds out: their numbers, their kinds, and the Log
                  in which they are left; among `outputs` are their shapes
     zero_d    -- the numbers of the outputs that are arrays without axes, and no numbers
+    parallel  -- whether threads may share loops of it
     is_for_one_call -- whether the capture read state that may differ at the next call
     """
 
@@ -81,4 +82,5 @@ class Interface:
     returned: tuple[tuple[int, bool, int], ...] = ()
     found: tuple[tuple[int, Kind, int], ...] = ()
     zero_d: tuple[int, ...] = ()
+    parallel: bool = False
     is_for_one_call: bool = False

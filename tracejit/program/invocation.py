@@ -9,12 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracejit.codegen.context import BAD_BUFFER, INTERRUPTED, LOGS, POLL, PRINT
+from tracejit.codegen.context import (
+    BAD_BUFFER,
+    INTERRUPTED,
+    LOGS,
+    PARALLEL,
+    POLL,
+    PRINT,
+    THREADS,
+)
+from tracejit.configuration import Threads, thread_count
 from tracejit.errors import IRError
 from tracejit.ir.showing import show
 from tracejit.program.failures import raise_at
 from tracejit.program.interface import Interface
 from tracejit.program.interrupts import poll_address, raise_kept
+from tracejit.program.threads import parallel_for_address
 
 if TYPE_CHECKING:
     from tracejit.codegen.kernel import Kernel, Shown
@@ -42,6 +52,8 @@ class Invocation:
         self.interface, self.addresses, self.checked = interface, addresses, checked
         entry, plan = addresses
         self._kernel, self._plan = _KERNEL(entry), _PLAN(plan)
+        self.threads: Threads = None
+        """How many threads share loops; None for the setting."""
         self.plan_words = interface.sizes + sum(ndim for _, ndim in interface.outputs) + 1
 
     def fits(self, values: Sequence[object]) -> bool:
@@ -80,6 +92,8 @@ class Invocation:
         logs = self.interface.logs
         ctx = (_I64 * (LOGS + 8 + 2 * logs))()
         ctx[POLL] = poll_address(keeps=True)
+        if self.interface.parallel:
+            ctx[PARALLEL], ctx[THREADS] = parallel_for_address(), thread_count(self.threads)
         printing = _Printing(self.interface.prints) if self.interface.prints else None
         if printing is not None:
             ctx[PRINT] = printing.address

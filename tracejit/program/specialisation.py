@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tracejit.configuration import Threads, thread_count
 from tracejit.exact import is_compared_by_content
 from tracejit.ir.draws import address_of_generator, is_generator, locked
 from tracejit.program import layout
@@ -15,6 +16,7 @@ from tracejit.program.entry_words import MAX_LEAVES, MAX_LOGS, MAX_WORDS, Words
 from tracejit.program.interface import Interface
 from tracejit.program.invocation import Invocation
 from tracejit.program.records import Records, Source, Unreadable
+from tracejit.program.threads import parallel_for_address
 from tracejit.trace.ground.facts import Fact, holds_all
 from tracejit.trace.state.paths import READING_FAILS, Path
 from tracejit.trace.values.specs import ArgSpec, spec_of_leaf
@@ -39,6 +41,7 @@ class Specialisation:
     runner -- carries the program out; the fast entry is for compiled code, and not for verify mode,
               nor for programs that print
     slow   -- the function that the fast entry calls where the arguments are not as expected
+    threads -- how many threads share loops; None for the setting
     """
 
     interface: Interface
@@ -48,8 +51,9 @@ class Specialisation:
     words: Any
 
     def __init__(self, interface: Interface, runner: Runner, specs: Sequence[ArgSpec],
-                 structure: Structure, slow: Callable[..., object]) -> None:
-        self.interface, self.runner = interface, runner
+                 structure: Structure, slow: Callable[..., object],
+                 threads: Threads = None) -> None:
+        self.interface, self.runner, self.threads = interface, runner, threads
         self.specs, self.structure = specs, structure
         self.is_stored = False
         """Whether it was found in the store."""
@@ -65,6 +69,7 @@ class Specialisation:
         if not isinstance(runner, Invocation) or runner.checked is not None or interface.prints or (
                 interface.is_for_one_call):
             return
+        runner.threads = threads
         words = self._direct_words(runner, slow)
         if words is not None:
             words = np.concatenate([words, np.zeros(len(words) // 4, np.int64)])
@@ -151,6 +156,8 @@ class Specialisation:
             return NotImplemented
         if self.interface.written and not self.runner.fits(values):
             return NotImplemented
+        if self.flat is not None and self.interface.parallel:
+            self.flat.__self__[Words.THREADS] = thread_count(self.threads)
         found = self.flat(*values) if self.flat is not None else NotImplemented
         if found is not NotImplemented:
             outputs = list(found) if isinstance(found, tuple) else [found]
@@ -260,6 +267,9 @@ class Specialisation:
                 Words.LOGS: self.interface.logs, Words.RELEASE: int(self.interface.releases),
                 Words.SIZES: self.interface.sizes, Words.PAIRS: len(pairs),
                 Words.FOUND: len(self.interface.found)}
+        if self.interface.parallel:
+            head |= {Words.PARALLEL: parallel_for_address(),
+                     Words.THREADS: thread_count(self.threads)}
         for k, value in head.items():
             words[k] = value
         for k, record in enumerate(records):

@@ -16,7 +16,6 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import llvmlite
@@ -49,7 +48,7 @@ def export_program(program: Program, kernel: Kernel, source: str, shown_at: str,
     from tracejit.codegen import export as codegen
     from tracejit.codegen.c_interface import header_text, make_interface
     from tracejit.codegen.c_names import c_function_name, is_reserved_in_c
-    from tracejit.codegen.compile import signature_of
+    from tracejit.codegen.compile import functions_of
 
     target = Path(path)
     if target.suffix not in _SUFFIXES:
@@ -65,8 +64,8 @@ def export_program(program: Program, kernel: Kernel, source: str, shown_at: str,
     results, notes = _names_of_state(program, kernel)
     interface = make_interface(kernel, _conditions(program), results, notes)
     symbol = f"tracejit_{_digest(source, interface, codegen.cpu_description(cpu), widths)}"
-    fn = _function(source, shown_at, widths, is_strict)
-    code = codegen.export_kernel(fn, signature_of(kernel), interface, symbol, cpu)
+    functions = functions_of(kernel, _functions(source, shown_at, widths, is_strict))
+    code = codegen.export_kernel(functions, interface, symbol, cpu)
     about = [f"{program.name}, made by tracejit for "
              + (f"the CPU {cpu}." if cpu else "a CPU as the one of the machine that made it."),
              f"Its name is made of its content; {alias} stands for it.", *_frozen(program),
@@ -150,13 +149,11 @@ def _namespace(widths: tuple[int, ...], is_strict: bool) -> Mapping[str, Any]:
     return namespace(widths, reassociate=not is_strict, reallocate=resize)
 
 
-def _function(source: str, path: str, widths: tuple[int, ...], is_strict: bool) -> FunctionType:
-    """Define the function of emitted source, whose memory comes from the caller's allocator."""
+def _functions(source: str, path: str, widths: tuple[int, ...], is_strict: bool) -> dict[str, Any]:
+    """Define the functions of emitted source, whose memory comes from the caller's allocator."""
     names = dict(_namespace(widths, is_strict))
     exec(compile(source, path, "exec"), names)
-    kernel = names["kernel"]
-    assert isinstance(kernel, FunctionType)
-    return kernel
+    return names
 
 
 # --- files ----------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, overload
 
 from tracejit.artifacts.loading import load_artifacts, lock_of
-from tracejit.configuration import calls_look, listen
+from tracejit.configuration import calls_look, listen, settings
 from tracejit.display import Displayed
 from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
@@ -99,7 +99,9 @@ class Function(Displayed, Generic[P, R]):
 
     def _setup(self, transform: Any) -> None:
         self.transform = transform
-        self._target = getattr(getattr(transform, "options", None), "target", "cpu")
+        options = getattr(transform, "options", None)
+        self._target = getattr(options, "target", "cpu")
+        self._threads = getattr(options, "threads", None)
         self._unstored = ""
         """Why the last program is not kept for other processes."""
         self._table: dict[Any, list[Specialisation]] = {}
@@ -242,7 +244,7 @@ class Function(Displayed, Generic[P, R]):
         self._table.setdefault(call.key, []).insert(0, made)
         if len(self._table) > MOST_KINDS:
             del self._table[next(iter(self._table))]
-        if made.entry is not None:
+        if made.entry is not None and not settings().changes_calls:
             _ENTRIES.use(self, made.entry)
         return made
 
@@ -260,7 +262,8 @@ class Function(Displayed, Generic[P, R]):
 
             explain_miss(call)
 
-            return Specialisation(*make(call), call.specs, call.structure, self._following())
+            return Specialisation(*make(call), call.specs, call.structure, self._following(),
+                                  self._threads)
 
     def _following(self) -> Any:
         """Return the fallback of a new entry: one calls the next, and Python ends the row."""
@@ -270,7 +273,7 @@ class Function(Displayed, Generic[P, R]):
         """Return a program for a call that another process has compiled."""
         for interface, runner in load_artifacts(call):
             found = Specialisation(interface, runner, call.specs, call.structure,
-                                   self._following())
+                                   self._following(), self._threads)
             if not call.is_actual or found.fits(call.leaves):
                 found.is_stored = True
                 LOG.debug("%s was found in the store", interface.name)

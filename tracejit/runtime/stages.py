@@ -133,7 +133,9 @@ class Lowered(Displayed):
                 f"{graph.name} cannot be lowered"):
             carried_out, self.jammed = unroll_and_jam(graph)
             self.kernel = lower_graph(graph, carried_out, checked=settings().verify,
-                                      lengths=_row_lengths(traced))
+                                      lengths=_row_lengths(traced),
+                                      parallel=getattr(traced.program.options, "is_parallel",
+                                                       settings().threads is not None))
             if change is not None:
                 change(self.kernel)
             self.source: str = render(self.kernel)
@@ -185,15 +187,15 @@ class Compiled(Displayed):
     invocation: Invocation
 
     def __init__(self, lowered: Lowered) -> None:
-        from tracejit.codegen.compile import compile_kernel, signature_of
+        from tracejit.codegen.compile import compile_kernel, functions_of
         from tracejit.codegen.plan import plan_text
 
         self.lowered = lowered
         kernel, program = lowered.kernel, lowered.traced.program
         plan = plan_text(kernel, program.size_conditions())
         self.symbol = f"tracejit_{digest_of(lowered.source, plan, program.options)}"
-        self.path, fn = load_source(lowered.source, program.options)
-        self._made_of = (fn, signature_of(kernel), self.symbol,
+        self.path, names = load_source(lowered.source, program.options)
+        self._made_of = (functions_of(kernel, names), self.symbol,
                          [plan.replace("PLAN", f"{self.symbol}_plan")])
         known = _FOR_ONE_CALL.get(self.symbol) if program.capture.unseen else None
         doing = f"compiling {lowered.source.count(chr(10))} lines of source"

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
+from tracejit.configuration import Threads
 from tracejit.runtime.function import Function
 from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.transforms.arguments import argument_places
@@ -39,32 +40,35 @@ def _checked(fn: Callable[..., object],
     return make(fn).function()
 
 
-def _differentiating(name: str, home: str, argnums: object, settings: tuple[object, ...],
-                     fp: str, target: str) -> Callable[[Callable[..., Any]], Deferred]:
+def _differentiating(name: str, home: str, argnums: object, settings: tuple[object, ...], fp: str,
+                     target: str, threads: Threads) -> Callable[[Callable[..., Any]], Deferred]:
     """Return the maker of a transform by arguments, which are checked at once."""
     def make(fn: Callable[..., object]) -> Deferred:
         argument_places(fn, argnums)
-        return Deferred(name, home, fn, settings, Options(fp, target))
+        return Deferred(name, home, fn, settings, Options(fp, target, threads))
 
     return make
 
 
 @overload
-def jit(fn: Callable[P, R], *, fp: Fp = ..., target: Target = ...) -> Function[P, R]: ...
+def jit(fn: Callable[P, R], *, fp: Fp = ..., target: Target = ..., threads: Threads = ...
+        ) -> Function[P, R]: ...
 
 
 @overload
-def jit(fn: None = ..., *, fp: Fp = ..., target: Target = ...
+def jit(fn: None = ..., *, fp: Fp = ..., target: Target = ..., threads: Threads = ...
         ) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 
 
-def jit(fn: Callable[..., Any] | None = None, *, fp: str = "default", target: str = "cpu") -> Any:
+def jit(fn: Callable[..., Any] | None = None, *, fp: str = "default", target: str = "cpu",
+        threads: Threads = None) -> Any:
     """Compile a function; arrays that it writes to are written to as in NumPy.
 
     fn      -- a function of arrays of any shape (floats, complex numbers, integers, bools), of
                numbers, and of nests of them; anything else, a text say, is fixed for a compilation
     fp      -- "default", or "strict", which turns off vectorised math and reordered sums
     target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
+    threads -- how many threads share loops, or "auto"; None for the setting, see `config`
 
     Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
     line and a remedy.
@@ -79,38 +83,41 @@ def jit(fn: Callable[..., Any] | None = None, *, fp: str = "default", target: st
     >>> float(norm(np.array([3.0, 4.0])))
     5.0
     """
-    return _decorator(fn, lambda f: Deferred("jit", "compiled:Jit", f, (), Options(fp, target)))
+    return _decorator(fn, lambda f: Deferred("jit", "compiled:Jit", f, (),
+                                             Options(fp, target, threads)))
 
 
 @overload
 def grad(fn: Callable[P, object], argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
-         fp: Fp = ..., target: Target = ...) -> Function[P, Any]: ...
+         fp: Fp = ..., target: Target = ..., threads: Threads = ...) -> Function[P, Any]: ...
 
 
 @overload
 def grad(fn: Callable[P, tuple[object, A]], argnums: Argnums = ..., *, has_aux: Literal[True],
-         fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
+         fp: Fp = ..., target: Target = ..., threads: Threads = ...
+         ) -> Function[P, tuple[Any, A]]: ...
 
 
 @overload
 def grad(fn: Callable[P, tuple[object, A]], argnums: Argnums, has_aux: Literal[True], *,
-         fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
+         fp: Fp = ..., target: Target = ..., threads: Threads = ...
+         ) -> Function[P, tuple[Any, A]]: ...
 
 
 @overload
-def grad(fn: None = ..., argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
-         fp: Fp = ..., target: Target = ...
+def grad(fn: None = ..., argnums: Argnums = ..., has_aux: Literal[False] = ..., *, fp: Fp = ...,
+         target: Target = ..., threads: Threads = ...
          ) -> Callable[[Callable[P, Any]], Function[P, Any]]: ...
 
 
 @overload
-def grad(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True],
-         fp: Fp = ..., target: Target = ...
+def grad(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True], fp: Fp = ...,
+         target: Target = ..., threads: Threads = ...
          ) -> Callable[[Callable[P, tuple[Any, A]]], Function[P, tuple[Any, A]]]: ...
 
 
 def grad(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: bool = False, *,
-         fp: str = "default", target: str = "cpu") -> Any:
+         fp: str = "default", target: str = "cpu", threads: Threads = None) -> Any:
     """Return the function that computes the gradient of a function with a scalar result.
 
     fn      -- a function that returns a real scalar, a float of shape (): a number or an array's
@@ -120,6 +127,7 @@ def grad(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: boo
     has_aux -- whether the function returns (value, auxiliary data); so does its gradient then
     fp      -- "default", or "strict", which turns off vectorised math and reordered sums
     target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
+    threads -- how many threads share loops, or "auto"; None for the setting, see `config`
 
     The gradient has the structure, shapes and dtypes of the argument (with a tuple of argnums, a
     tuple of them); an argument that the result does not depend on has zeros.
@@ -136,39 +144,42 @@ def grad(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: boo
     array([2., 4.])
     """
     return _decorator(fn, _differentiating("grad", "gradient:Gradient", argnums,
-                                           (argnums, has_aux, False), fp, target))
+                                           (argnums, has_aux, False), fp, target, threads))
 
 
 @overload
 def value_and_grad(fn: Callable[P, R], argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
-                   fp: Fp = ..., target: Target = ...) -> Function[P, tuple[R, Any]]: ...
+                   fp: Fp = ..., target: Target = ..., threads: Threads = ...
+                   ) -> Function[P, tuple[R, Any]]: ...
 
 
 @overload
 def value_and_grad(fn: Callable[P, tuple[R, A]], argnums: Argnums = ..., *, has_aux: Literal[True],
-                   fp: Fp = ..., target: Target = ...) -> Function[P, tuple[tuple[R, A], Any]]: ...
+                   fp: Fp = ..., target: Target = ..., threads: Threads = ...
+                   ) -> Function[P, tuple[tuple[R, A], Any]]: ...
 
 
 @overload
 def value_and_grad(fn: Callable[P, tuple[R, A]], argnums: Argnums, has_aux: Literal[True], *,
-                   fp: Fp = ..., target: Target = ...) -> Function[P, tuple[tuple[R, A], Any]]: ...
+                   fp: Fp = ..., target: Target = ..., threads: Threads = ...
+                   ) -> Function[P, tuple[tuple[R, A], Any]]: ...
 
 
 @overload
 def value_and_grad(fn: None = ..., argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
-                   fp: Fp = ..., target: Target = ...
+                   fp: Fp = ..., target: Target = ..., threads: Threads = ...
                    ) -> Callable[[Callable[P, R]], Function[P, tuple[R, Any]]]: ...
 
 
 @overload
-def value_and_grad(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True],
-                   fp: Fp = ..., target: Target = ...
+def value_and_grad(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True], fp: Fp = ...,
+                   target: Target = ..., threads: Threads = ...
                    ) -> Callable[[Callable[P, tuple[R, A]]],
                                  Function[P, tuple[tuple[R, A], Any]]]: ...
 
 
-def value_and_grad(fn: Callable[..., Any] | None = None, argnums: object = 0,
-                   has_aux: bool = False, *, fp: str = "default", target: str = "cpu") -> Any:
+def value_and_grad(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: bool = False,
+                   *, fp: str = "default", target: str = "cpu", threads: Threads = None) -> Any:
     """Return the function that computes value and gradient in one pass; see `grad`.
 
     fn      -- a function that returns a real scalar, a float of shape () (or, with `has_aux`, a
@@ -178,6 +189,7 @@ def value_and_grad(fn: Callable[..., Any] | None = None, argnums: object = 0,
                ((value, auxiliary data), gradient)
     fp      -- "default", or "strict", which turns off vectorised math and reordered sums
     target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
+    threads -- how many threads share loops, or "auto"; None for the setting, see `config`
 
     Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
     line and a remedy.
@@ -189,49 +201,50 @@ def value_and_grad(fn: Callable[..., Any] | None = None, argnums: object = 0,
     (8.0, 12.0)
     """
     return _decorator(fn, _differentiating("value_and_grad", "gradient:Gradient", argnums,
-                                           (argnums, has_aux, True), fp, target))
+                                           (argnums, has_aux, True), fp, target, threads))
 
 
 @overload
 def vjp(fn: Callable[P, R], *, argnums: Argnums | None = ..., has_aux: Literal[False] = ...,
-        fp: Fp = ..., target: Target = ...
+        fp: Fp = ..., target: Target = ..., threads: Threads = ...
         ) -> Callable[P, tuple[R, Callable[[Any], Any]]]: ...
 
 
 @overload
 def vjp(fn: Callable[P, tuple[R, A]], *, argnums: Argnums | None = ..., has_aux: Literal[True],
-        fp: Fp = ..., target: Target = ...
+        fp: Fp = ..., target: Target = ..., threads: Threads = ...
         ) -> Callable[P, tuple[R, Callable[[Any], Any], A]]: ...
 
 
 @overload
 def vjp(fn: None = ..., *, argnums: Argnums | None = ..., has_aux: Literal[False] = ...,
-        fp: Fp = ..., target: Target = ...
+        fp: Fp = ..., target: Target = ..., threads: Threads = ...
         ) -> Callable[[Callable[P, R]], Callable[P, tuple[R, Callable[[Any], Any]]]]: ...
 
 
 @overload
 def vjp(fn: None = ..., *, argnums: Argnums | None = ..., has_aux: Literal[True], fp: Fp = ...,
-        target: Target = ...
+        target: Target = ..., threads: Threads = ...
         ) -> Callable[[Callable[P, tuple[R, A]]],
                       Callable[P, tuple[R, Callable[[Any], Any], A]]]: ...
 
 
 @overload
 def vjp(fn: Callable[..., R], *primals: object, argnums: Argnums | None = ...,
-        has_aux: Literal[False] = ..., fp: Fp = ..., target: Target = ..., **kwargs: object
-        ) -> tuple[R, Callable[[Any], Any]]: ...
+        has_aux: Literal[False] = ..., fp: Fp = ..., target: Target = ..., threads: Threads = ...,
+        **kwargs: object) -> tuple[R, Callable[[Any], Any]]: ...
 
 
 @overload
 def vjp(fn: Callable[..., tuple[R, A]], *primals: object, argnums: Argnums | None = ...,
-        has_aux: Literal[True], fp: Fp = ..., target: Target = ..., **kwargs: object
-        ) -> tuple[R, Callable[[Any], Any], A]: ...
+        has_aux: Literal[True], fp: Fp = ..., target: Target = ..., threads: Threads = ...,
+        **kwargs: object) -> tuple[R, Callable[[Any], Any], A]: ...
 
 
 @hiding_frames
 def vjp(fn: Callable[..., object] | None = None, *primals: object, argnums: object = None,
-        has_aux: bool = False, fp: str = "default", target: str = "cpu", **kwargs: object) -> Any:
+        has_aux: bool = False, fp: str = "default", target: str = "cpu", threads: Threads = None,
+        **kwargs: object) -> Any:
     """Return value and pullback: the map from the result's cotangents to the arguments'.
 
     fn      -- a function of floating arrays of any shape, numbers, and nests of them, with a result
@@ -242,6 +255,7 @@ def vjp(fn: Callable[..., object] | None = None, *primals: object, argnums: obje
     has_aux -- whether the function returns (value, auxiliary data)
     fp      -- "default", or "strict", which turns off vectorised math and reordered sums
     target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
+    threads -- how many threads share loops, or "auto"; None for the setting, see `config`
 
     `vjp(f)` is a function of f's arguments that returns (value, pullback), or (value, pullback,
     aux) with `has_aux`; `vjp(f, x, y)` calls it at once. The pullback takes a cotangent of the
@@ -263,7 +277,7 @@ def vjp(fn: Callable[..., object] | None = None, *primals: object, argnums: obje
 
         if not callable(f):
             raise TypeError(f"a transform takes a function, not {f!r}")
-        pull = Pullback(f, argnums, has_aux, Options(fp, target))
+        pull = Pullback(f, argnums, has_aux, Options(fp, target, threads))
 
         @functools.wraps(f, updated=())
         @hiding_frames
@@ -280,22 +294,23 @@ def vjp(fn: Callable[..., object] | None = None, *primals: object, argnums: obje
 
 @overload
 def jvp(fn: Callable[..., R], primals: None = ..., tangents: None = ..., *, fp: Fp = ...,
-        target: Target = ...) -> Callable[[_Tuple, _Tuple], tuple[R, Any]]: ...
+        target: Target = ..., threads: Threads = ...
+        ) -> Callable[[_Tuple, _Tuple], tuple[R, Any]]: ...
 
 
 @overload
 def jvp(fn: Callable[..., R], primals: _Tuple, tangents: _Tuple, *, fp: Fp = ...,
-        target: Target = ...) -> tuple[R, Any]: ...
+        target: Target = ..., threads: Threads = ...) -> tuple[R, Any]: ...
 
 
 @overload
-def jvp(fn: None = ..., *, fp: Fp = ..., target: Target = ...
+def jvp(fn: None = ..., *, fp: Fp = ..., target: Target = ..., threads: Threads = ...
         ) -> Callable[[Callable[..., R]], Callable[[_Tuple, _Tuple], tuple[R, Any]]]: ...
 
 
 @hiding_frames
 def jvp(fn: Callable[..., Any] | None = None, primals: object = None, tangents: object = None, *,
-        fp: str = "default", target: str = "cpu") -> Any:
+        fp: str = "default", target: str = "cpu", threads: Threads = None) -> Any:
     """Return value and tangent of a function: its derivative along a direction.
 
     fn       -- a function of floating arrays of any shape, numbers, and nests of them
@@ -303,6 +318,7 @@ def jvp(fn: Callable[..., Any] | None = None, primals: object = None, tangents: 
     tangents -- a tuple of directions, of the arguments' structures, shapes and dtypes
     fp       -- "default", or "strict", which turns off vectorised math and reordered sums
     target   -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
+    threads  -- how many threads share loops, or "auto"; None for the setting, see `config`
 
     `jvp(f)` is a function of (primals, tangents), two tuples; `jvp(f, primals, tangents)` calls it
     at once. The tangent has the structure, shapes and dtypes of the value.
@@ -316,7 +332,7 @@ def jvp(fn: Callable[..., Any] | None = None, primals: object = None, tangents: 
     >>> float(value), float(tangent)
     (0.0, 2.0)
     """
-    return _along(fn, "jvp", "linear:Tangent", Options(fp, target), primals, tangents)
+    return _along(fn, "jvp", "linear:Tangent", Options(fp, target, threads), primals, tangents)
 
 
 def _along(fn: Callable[..., object] | None, name: str, home: str, options: Options,
@@ -344,16 +360,17 @@ def _along(fn: Callable[..., object] | None, name: str, home: str, options: Opti
 
 @overload
 def vmap(fn: Callable[..., object], in_axes: object = ..., out_axes: object = ..., *, fp: Fp = ...,
-         target: Target = ...) -> Function: ...
+         target: Target = ..., threads: Threads = ...) -> Function: ...
 
 
 @overload
 def vmap(fn: None = ..., in_axes: object = ..., out_axes: object = ..., *, fp: Fp = ...,
-         target: Target = ...) -> Callable[[Callable[..., Any]], Function]: ...
+         target: Target = ..., threads: Threads = ...
+         ) -> Callable[[Callable[..., Any]], Function]: ...
 
 
 def vmap(fn: Callable[..., Any] | None = None, in_axes: object = 0, out_axes: object = 0, *,
-         fp: str = "default", target: str = "cpu") -> Any:
+         fp: str = "default", target: str = "cpu", threads: Threads = None) -> Any:
     """Return the function that maps another over an axis of its arguments.
 
     fn       -- a function of one element: of an array's row, say
@@ -364,6 +381,7 @@ def vmap(fn: Callable[..., Any] | None = None, in_axes: object = 0, out_axes: ob
                 that do not differ between elements, or a nest of these
     fp       -- "default", or "strict", which turns off vectorised math and reordered sums
     target   -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
+    threads  -- how many threads share loops, or "auto"; None for the setting, see `config`
 
     The function may have loops and branches; each element takes its own way through them.
 
@@ -377,38 +395,40 @@ def vmap(fn: Callable[..., Any] | None = None, in_axes: object = 0, out_axes: ob
     array([21., 43.])
     """
     return _decorator(fn, lambda f: Deferred("vmap", "mapping:make_vmap", f, (in_axes, out_axes),
-                                             Options(fp, target)))
+                                             Options(fp, target, threads)))
 
 
 @overload
 def jacrev(fn: Callable[P, object], argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
-           fp: Fp = ..., target: Target = ...) -> Function[P, Any]: ...
+           fp: Fp = ..., target: Target = ..., threads: Threads = ...) -> Function[P, Any]: ...
 
 
 @overload
 def jacrev(fn: Callable[P, tuple[object, A]], argnums: Argnums = ..., *, has_aux: Literal[True],
-           fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
+           fp: Fp = ..., target: Target = ..., threads: Threads = ...
+           ) -> Function[P, tuple[Any, A]]: ...
 
 
 @overload
 def jacrev(fn: Callable[P, tuple[object, A]], argnums: Argnums, has_aux: Literal[True], *,
-           fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
+           fp: Fp = ..., target: Target = ..., threads: Threads = ...
+           ) -> Function[P, tuple[Any, A]]: ...
 
 
 @overload
-def jacrev(fn: None = ..., argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
-           fp: Fp = ..., target: Target = ...
+def jacrev(fn: None = ..., argnums: Argnums = ..., has_aux: Literal[False] = ..., *, fp: Fp = ...,
+           target: Target = ..., threads: Threads = ...
            ) -> Callable[[Callable[P, Any]], Function[P, Any]]: ...
 
 
 @overload
-def jacrev(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True],
-           fp: Fp = ..., target: Target = ...
+def jacrev(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True], fp: Fp = ...,
+           target: Target = ..., threads: Threads = ...
            ) -> Callable[[Callable[P, tuple[Any, A]]], Function[P, tuple[Any, A]]]: ...
 
 
 def jacrev(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: bool = False, *,
-           fp: str = "default", target: str = "cpu") -> Any:
+           fp: str = "default", target: str = "cpu", threads: Threads = None) -> Any:
     """Return the function that computes the Jacobian, in reverse mode: one sweep per result.
 
     fn      -- a function with floating results: an array, a number, or a nest of them
@@ -416,6 +436,7 @@ def jacrev(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: b
     has_aux -- whether the function returns (result, auxiliary data); so does its Jacobian then
     fp      -- "default", or "strict", which turns off vectorised math and reordered sums
     target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
+    threads -- how many threads share loops, or "auto"; None for the setting, see `config`
 
     For a result of shape s and an argument of shape t it has shape s + t. Where results or
     arguments are nests, it is a nest of results of nests of arguments. Prefer `jacfwd` where the
@@ -431,7 +452,7 @@ def jacrev(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: b
            [0., 4.]])
     """
     return _decorator(fn, _differentiating("jacrev", "mapping:make_jacrev", argnums,
-                                           (argnums, has_aux), fp, target))
+                                           (argnums, has_aux), fp, target, threads))
 
 
 jacobian = jacrev
@@ -439,33 +460,35 @@ jacobian = jacrev
 
 @overload
 def jacfwd(fn: Callable[P, object], argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
-           fp: Fp = ..., target: Target = ...) -> Function[P, Any]: ...
+           fp: Fp = ..., target: Target = ..., threads: Threads = ...) -> Function[P, Any]: ...
 
 
 @overload
 def jacfwd(fn: Callable[P, tuple[object, A]], argnums: Argnums = ..., *, has_aux: Literal[True],
-           fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
+           fp: Fp = ..., target: Target = ..., threads: Threads = ...
+           ) -> Function[P, tuple[Any, A]]: ...
 
 
 @overload
 def jacfwd(fn: Callable[P, tuple[object, A]], argnums: Argnums, has_aux: Literal[True], *,
-           fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
+           fp: Fp = ..., target: Target = ..., threads: Threads = ...
+           ) -> Function[P, tuple[Any, A]]: ...
 
 
 @overload
-def jacfwd(fn: None = ..., argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
-           fp: Fp = ..., target: Target = ...
+def jacfwd(fn: None = ..., argnums: Argnums = ..., has_aux: Literal[False] = ..., *, fp: Fp = ...,
+           target: Target = ..., threads: Threads = ...
            ) -> Callable[[Callable[P, Any]], Function[P, Any]]: ...
 
 
 @overload
-def jacfwd(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True],
-           fp: Fp = ..., target: Target = ...
+def jacfwd(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True], fp: Fp = ...,
+           target: Target = ..., threads: Threads = ...
            ) -> Callable[[Callable[P, tuple[Any, A]]], Function[P, tuple[Any, A]]]: ...
 
 
 def jacfwd(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: bool = False, *,
-           fp: str = "default", target: str = "cpu") -> Any:
+           fp: str = "default", target: str = "cpu", threads: Threads = None) -> Any:
     """Return the function that computes the Jacobian, in forward mode: one sweep per argument.
 
     fn      -- a function with floating results: an array, a number, or a nest of them
@@ -473,6 +496,7 @@ def jacfwd(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: b
     has_aux -- whether the function returns (result, auxiliary data); so does its Jacobian then
     fp      -- "default", or "strict", which turns off vectorised math and reordered sums
     target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
+    threads -- how many threads share loops, or "auto"; None for the setting, see `config`
 
     Its shapes are the same as `jacrev`'s; it computes a column per element of the arguments.
 
@@ -485,38 +509,40 @@ def jacfwd(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: b
     array([-0.,  1.])
     """
     return _decorator(fn, _differentiating("jacfwd", "mapping:make_jacfwd", argnums,
-                                           (argnums, has_aux), fp, target))
+                                           (argnums, has_aux), fp, target, threads))
 
 
 @overload
 def hessian(fn: Callable[P, object], argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
-            fp: Fp = ..., target: Target = ...) -> Function[P, Any]: ...
+            fp: Fp = ..., target: Target = ..., threads: Threads = ...) -> Function[P, Any]: ...
 
 
 @overload
 def hessian(fn: Callable[P, tuple[object, A]], argnums: Argnums = ..., *, has_aux: Literal[True],
-            fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
+            fp: Fp = ..., target: Target = ..., threads: Threads = ...
+            ) -> Function[P, tuple[Any, A]]: ...
 
 
 @overload
 def hessian(fn: Callable[P, tuple[object, A]], argnums: Argnums, has_aux: Literal[True], *,
-            fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
+            fp: Fp = ..., target: Target = ..., threads: Threads = ...
+            ) -> Function[P, tuple[Any, A]]: ...
 
 
 @overload
-def hessian(fn: None = ..., argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
-            fp: Fp = ..., target: Target = ...
+def hessian(fn: None = ..., argnums: Argnums = ..., has_aux: Literal[False] = ..., *, fp: Fp = ...,
+            target: Target = ..., threads: Threads = ...
             ) -> Callable[[Callable[P, Any]], Function[P, Any]]: ...
 
 
 @overload
-def hessian(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True],
-            fp: Fp = ..., target: Target = ...
+def hessian(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True], fp: Fp = ...,
+            target: Target = ..., threads: Threads = ...
             ) -> Callable[[Callable[P, tuple[Any, A]]], Function[P, tuple[Any, A]]]: ...
 
 
 def hessian(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: bool = False, *,
-            fp: str = "default", target: str = "cpu") -> Any:
+            fp: str = "default", target: str = "cpu", threads: Threads = None) -> Any:
     """Return the function that computes the Hessian of a function with a scalar result.
 
     fn      -- a function that returns a real scalar, a float of shape () (or, with `has_aux`, a
@@ -525,6 +551,7 @@ def hessian(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: 
     has_aux -- whether the function returns (value, auxiliary data); so does its Hessian then
     fp      -- "default", or "strict", which turns off vectorised math and reordered sums
     target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
+    threads -- how many threads share loops, or "auto"; None for the setting, see `config`
 
     It is forward over reverse mode, `jacfwd(grad(fn))`: for an argument of shape t it has shape
     t + t; for a tuple of argnums it is a tuple of tuples.
@@ -539,27 +566,27 @@ def hessian(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: 
            [2., 0.]])
     """
     return _decorator(fn, _differentiating("hessian", "mapping:make_hessian", argnums,
-                                           (argnums, has_aux), fp, target))
+                                           (argnums, has_aux), fp, target, threads))
 
 
 @overload
 def hvp(fn: Callable[..., object], primals: None = ..., tangents: None = ..., *, fp: Fp = ...,
-        target: Target = ...) -> Callable[[_Tuple, _Tuple], Any]: ...
+        target: Target = ..., threads: Threads = ...) -> Callable[[_Tuple, _Tuple], Any]: ...
 
 
 @overload
 def hvp(fn: Callable[..., object], primals: _Tuple, tangents: _Tuple, *, fp: Fp = ...,
-        target: Target = ...) -> Any: ...
+        target: Target = ..., threads: Threads = ...) -> Any: ...
 
 
 @overload
-def hvp(fn: None = ..., *, fp: Fp = ..., target: Target = ...
+def hvp(fn: None = ..., *, fp: Fp = ..., target: Target = ..., threads: Threads = ...
         ) -> Callable[[Callable[..., Any]], Callable[[_Tuple, _Tuple], Any]]: ...
 
 
 @hiding_frames
 def hvp(fn: Callable[..., Any] | None = None, primals: object = None, tangents: object = None, *,
-        fp: str = "default", target: str = "cpu") -> Any:
+        fp: str = "default", target: str = "cpu", threads: Threads = None) -> Any:
     """Return the Hessian of a function with a scalar result times a direction.
 
     fn       -- a function that returns a real scalar, a float of shape ()
@@ -567,6 +594,7 @@ def hvp(fn: Callable[..., Any] | None = None, primals: object = None, tangents: 
     tangents -- a tuple of directions, of the arguments' structures, shapes and dtypes
     fp       -- "default", or "strict", which turns off vectorised math and reordered sums
     target   -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
+    threads  -- how many threads share loops, or "auto"; None for the setting, see `config`
 
     `hvp(f)` is a function of (primals, tangents), two tuples with one item per argument;
     `hvp(f, primals, tangents)` calls it at once. The product has the structure of the argument, or
@@ -582,4 +610,4 @@ def hvp(fn: Callable[..., Any] | None = None, primals: object = None, tangents: 
     >>> tracejit.hvp(lambda x: x[0] ** 2 * x[1], (x,), (v,))
     array([4., 2.])
     """
-    return _along(fn, "hvp", "mapping:make_hvp", Options(fp, target), primals, tangents)
+    return _along(fn, "hvp", "mapping:make_hvp", Options(fp, target, threads), primals, tangents)
