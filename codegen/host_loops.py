@@ -34,11 +34,14 @@ class HostLoops:
                              if style.parallel else None)
         self.free: frozenset[Value] = frozenset()
         """The loop variables of the open nest whose iterations threads may share."""
+        self.sums: tuple[Value | None, tuple[str, ...]] = None, ()
+        """The outermost variable of the open nest, and the buffers that all iterations add to."""
 
     def enter(self, nest: Nest) -> None:
         """Find which loops of a nest threads may share."""
         if self.independence is not None:
             self.free = self.independence.free_variables(nest)
+            self.sums = nest.var, tuple(b.name for b in self.independence.sums(nest))
 
     def write(self, nest: Nest, name: str, begun: Sequence[Statement],
               long: Sequence[Statement]) -> None:
@@ -70,6 +73,7 @@ class HostLoops:
     def _plain_loop(self, nest: Nest, name: str, lo: Expression, hi: Expression) -> Loop:
         loop = write_loop(self.frame, nest, name, lo, hi, self.write_part)
         loop.independent = nest.var in self.free
+        loop.sums = self.sums[1] if nest.var is self.sums[0] else ()
         return loop
 
     def _guards(self, nest: Nest) -> list[Guard]:

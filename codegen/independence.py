@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product as pairs
 
-from tracejit.codegen.buffers import Buffers
+from tracejit.codegen.buffers import Buffer, Buffers
 from tracejit.codegen.elements import Elements
 from tracejit.codegen.schedule import Nest, Style
 from tracejit.codegen.statements import Access, Statement
@@ -48,6 +48,24 @@ class Independence:
         """Whether a fold has to combine its terms in the order of the program."""
         is_float = s.target.aval.dtype.kind in "fc"
         return self.style.in_order and s.combine in ("add", "mul") and is_float
+
+    def sums(self, nest: Nest) -> tuple[Buffer, ...]:
+        """Return the buffers to which each iteration of a nest's outermost loop adds, if iterations
+        meet nowhere else; no buffers where they do, or where none is added to.
+        """
+        every = nest.statements()
+        variables = frozenset(v for s in every for v in s.vars)
+        if not all(nest.var in s.vars and self._is_free(s, nest.var) for s in every):
+            return ()
+        found = list(map(self._accesses, every))
+        added = {s.buffer for s in every if s.kind == "add" and s.combine == "add"
+                 and not any(nest.var in dim_values(i) for i in s.index)}
+        touching = [a.buffer for accesses in found for a in accesses]
+        if not added or any(touching.count(b) > 1 for b in added):  # type: ignore[arg-type]
+            return ()
+        rest = [[a for a in accesses if a.buffer not in added] for accesses in found]
+        apart = self._are_apart(every, rest, nest.var, variables)
+        return tuple(b for b in dict.fromkeys(touching) if b in added) if apart else ()
 
     def is_divisible(self, nest: Nest) -> bool:
         """Whether threads that do one iteration of the loops around may divide a nest's own."""

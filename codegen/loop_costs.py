@@ -20,8 +20,10 @@ from tracejit.codegen.loop_ir import Loop, Node, While, children, every_node, ex
 from tracejit.codegen.nests import BLOCK
 from tracejit.codegen.node_names import defined_in
 
-__all__ = ["loops_around", "stretch_of"]
+__all__ = ["STRETCHES", "cost_of", "loops_around", "stretch_of"]
 
+STRETCHES = "stretches, each with sums of its own"
+"""The role of a loop over stretches of another one."""
 STRETCH = 60_000
 """About how many additions a stretch takes: some 20 microseconds."""
 VECTORS = 64
@@ -29,52 +31,55 @@ VECTORS = 64
 
 
 def stretch_of(whole: Loop, shared: Loop) -> Expression:
-    """Return how many iterations a stretch has, a multiple of the shared loop's step."""
-    own = {*defined_in(whole.body), *(n.var for n in every_node([whole]) if isinstance(n, Loop))}
-    number, terms = _cost(shared.body, own)
-    terms = terms or [integer(number)]
+    """Return how many iterations a stretch has, a multiple of the shared loop's step.
+
+    whole -- the loops around the shared one, which a thread goes through for each stretch
+    """
+    if shared.role == STRETCHES:
+        return ONE
+    own = {*defined_in([whole]), *(n.var for n in every_node([whole]) if isinstance(n, Loop))}
+    cost = cost_of(shared.body, own)
     for loop in loops_around(whole, shared):
-        terms = [Bin("*", _trips(loop, own), e) for e in (*terms, integer(number))]
-        number = 0
+        cost = _times(_trips(loop, own), cost)
     step = known_integer(shared.step) or 1
-    fixed = known_integer(terms[0]) if len(terms) == 1 else None
-    if fixed is not None and shared is whole:
-        count = max(1, STRETCH // max(1, fixed))
-        if step == 1 and count > VECTORS:
-            count = -(-count // VECTORS) * VECTORS
-        return integer(count * step)
-    total: Expression = integer(number + 1)
-    for e in terms:
-        total = Bin("+", total, e)
-    if not any(isinstance(n, (Loop, While)) for n in shared.body):
-        step *= VECTORS
-    count_of: Expression = Bin("+", call("idiv", integer(STRETCH // step), total), ONE)
-    return count_of if step == 1 else Bin("*", count_of, integer(step))
+    if step == 1 and not any(isinstance(n, (Loop, While)) for n in shared.body):
+        step = VECTORS
+    number = known_integer(cost)
+    if number is not None:
+        return integer((STRETCH // (number * step) + 1) * step)
+    return _times(Bin("+", call("idiv", integer(STRETCH // step), cost), ONE), integer(step))
 
 
-def _cost(nodes: Sequence[Node], own: set[str]) -> tuple[int, list[Expression]]:
-    """Return the cost of nodes in additions: a number, and terms that depend on sizes.
+def cost_of(nodes: Sequence[Node], own: set[str]) -> Expression:
+    """Return the cost of nodes, at least 1.
 
     own -- the names that are not known outside; loops up to them count as some iterations
     """
-    number, terms = 0, []
+    total: Expression = ONE
     for node in nodes:
-        number += sum(map(_cost_of, expressions(node))) + 1
-        inner, more = _cost([n for block in children(node) for n in block], own)
-        if isinstance(node, While):
-            inner *= UNKNOWN
-        if not isinstance(node, Loop):
-            number += inner
-            terms += more
-            continue
-        trips = _trips(node, own)
-        fixed = known_integer(trips)
-        if fixed is not None:
-            number += inner * fixed
-            terms += [Bin("*", e, trips) for e in more]
-        else:
-            terms += [Bin("*", trips, e) for e in (integer(inner), *more)]
-    return number, terms
+        total = _plus(total, integer(sum(map(_cost, expressions(node)))))
+        for block in children(node):
+            inner = cost_of(block, own)
+            if isinstance(node, Loop):
+                inner = _times(_trips(node, own), inner)
+            elif isinstance(node, While):
+                inner = _times(integer(UNKNOWN), inner)
+            total = _plus(total, inner)
+    return total
+
+
+def _plus(a: Expression, b: Expression) -> Expression:
+    m, n = known_integer(a), known_integer(b)
+    if m is not None and n is not None:
+        return integer(m + n)
+    return _plus(b, a) if m is not None else a if n == 0 else Bin("+", a, b)
+
+
+def _times(a: Expression, b: Expression) -> Expression:
+    m, n = known_integer(a), known_integer(b)
+    if m is not None and n is not None:
+        return integer(m * n)
+    return b if m == 1 else a if n == 1 else Bin("*", a, b)
 
 
 UNKNOWN = 64
@@ -100,7 +105,7 @@ def _is_block(loop: Loop) -> bool:
 _SLOW = {"/": 6}
 
 
-def _cost_of(e: Expression) -> int:
+def _cost(e: Expression) -> int:
     own = 1
     if isinstance(e, (Const, Var, Word)):
         own = 0
@@ -108,7 +113,7 @@ def _cost_of(e: Expression) -> int:
         own = _SLOW.get(e.op, 1)
     elif isinstance(e, Call):
         own = 4 if e.fn.quick or e.fn.flops != "call" else 20 if e.fn.libm else 60
-    return own + sum(map(_cost_of, e.parts))
+    return own + sum(map(_cost, e.parts))
 
 
 def loops_around(whole: Loop, shared: Loop) -> Iterator[Loop]:

@@ -107,6 +107,8 @@ class Loop:
     """The role of a loop that is neither the program's nor over elements."""
     independent: bool = False
     """Noted where threads may share loops: whether iterations may run at once, in any order."""
+    sums: tuple[str, ...] = ()
+    """Noted there, too: the buffers that all iterations add to, if they meet nowhere else."""
     results: tuple[str, ...] = ()
     """Of a loop of the program whose iterations are independent, the buffers of which each fills
     a part."""

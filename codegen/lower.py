@@ -40,6 +40,7 @@ from tracejit.codegen.short_loops import write_out_short_loops
 from tracejit.codegen.slots import assign_slots
 from tracejit.codegen.statements import Statement
 from tracejit.codegen.storage import choose_storage
+from tracejit.codegen.stretches import sum_in_stretches
 from tracejit.codegen.target import CPU, PARALLEL_CPU, Target
 from tracejit.ir.core import Block, Eqn, Graph, Value
 from tracejit.ir.lowering import Contract, Effect, Index, Library, LogOp, Native, Pointwise, Region
@@ -87,6 +88,7 @@ def lower_for(target: Target, graph: Graph, carried_out: Graph, *, checked: bool
         write_out_short_loops(kernel, short, frame.fresh)
         check(kernel)
     if target.style.parallel:
+        sum_in_stretches(kernel, frame.fresh)
         keep_partial_results(kernel, frame.fresh)
         check(kernel)
     assign_slots(kernel)

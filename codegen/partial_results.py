@@ -94,11 +94,10 @@ class _Partials:
             return None
         return nest.extent if step == 1 else ceil_div(nest.extent, BLOCK)
 
-    def _keep(self, loop: Loop, name: str, place: tuple[list[Node], int], count: Dim) -> Loop:
+    def _keep(self, loop: Loop, name: str, place: tuple[list[Node], Assign], count: Dim) -> Loop:
         """Keep the iterations' terms in an array; return the loop that sums them."""
-        block, k = place
-        assign = block[k]
-        assert isinstance(assign, Assign)
+        block, assign = place
+        k = next(k for k, node in enumerate(block) if node is assign)
         register = _register(assign)
         kept = Buffer("arena", register.dtype, count, [], self.fresh(f"partial_{name}"))
         self.kernel.arena.append(kept)
@@ -124,27 +123,25 @@ class _Partials:
                     role="partial results, in order")
 
 
-def _combination(loop: Loop, name: str) -> tuple[list[Node], int] | None:
-    """Return the block and the place in it of the one assignment that folds into a register.
+def _combination(loop: Loop, name: str) -> tuple[list[Node], Assign] | None:
+    """Return the one assignment that folds into a register, and the block that it is in.
 
     None where an iteration does anything else with the register. Sums of floats are folded by an
     iteration of the loop itself; only what may be folded in any order is folded deeper inside.
     """
-    found: list[tuple[list[Node], int]] = []
+    found: list[tuple[list[Node], Assign]] = []
 
     def visit(block: list[Node]) -> None:
-        for k, node in enumerate(block):
+        for node in block:
             if isinstance(node, Assign) and node.name == name:
-                found.append((block, k))
+                found.append((block, node))
             for inner in children(node):
                 visit(inner)
 
     visit(loop.body)
     if len(found) != 1 or sum(n == name for n in used_in(loop.body)) != 1:
         return None
-    block, k = found[0]
-    assign = block[k]
-    assert isinstance(assign, Assign)
+    block, assign = found[0]
     fn = _function(assign.expression)
     term = _term(assign.expression, name)
     if not fn or term is None:

@@ -39,6 +39,7 @@ from tracejit.codegen.loop_ir import (
     every_node,
     expressions,
 )
+from tracejit.codegen.node_copies import NodeCopier, folded
 
 __all__ = ["SHORT", "write_out_short_loops"]
 
@@ -93,7 +94,7 @@ def _nests_in_two_forms(nests: list[Loop], lengths: Mapping[str, int], found: di
     special: list[Node] = []
     for nest in nests:
         own = {n.name: fresh(n.name) for n in every_node(nest.body) if isinstance(n, Let)}
-        special += _written_out(special, _Copier(own, values).loop(nest), fresh)
+        special += _written_out(special, NodeCopier(own, values).loop(nest), fresh)
     first, *others = (Bin("==", Var(name, I64), integer(n)) for name, n in short.items())
     return [If(functools.reduce(lambda a, b: Bin("and", a, b), others, first), special, [*nests])]
 
@@ -114,62 +115,6 @@ def _can_be_written_out(loop: Loop, trips: int) -> bool:
         loop.blocks or loop.reverse) and (
         len(list(every_node(loop.body))) * trips <= MOST_NODES) and not any(
             isinstance(n, (Loop, While, Return, Do)) for n in every_node(loop.body))
-
-
-# --- copies ---------------------------------------------------------------------------------------
-
-
-class _Copier:
-    """Copies nodes with other names for some scalars, and values in place of others.
-
-    own    -- the new names of the scalars that the nodes set
-    values -- the expressions that replace other scalars
-    """
-
-    def __init__(self, own: Mapping[str, str], values: Mapping[str, Expression]) -> None:
-        self.own, self.values = own, values
-
-    def nodes(self, nodes: Sequence[Node]) -> list[Node]:
-        return [self.node(n) for n in nodes]
-
-    def node(self, n: Node) -> Node:
-        if isinstance(n, (Let, Assign)):
-            return replace(n, name=self.own.get(n.name, n.name), expression=self.of(n.expression))
-        if isinstance(n, Store):
-            return replace(n, index=self.of(n.index), expression=self.of(n.expression))
-        if isinstance(n, Loop):
-            return self.loop(n)
-        if isinstance(n, While):
-            return replace(n, head=self.nodes(n.head), condition=self.of(n.condition),
-                           body=self.nodes(n.body))
-        if isinstance(n, If):
-            return replace(n, condition=self.of(n.condition), then=self.nodes(n.then),
-                           other=self.nodes(n.other))
-        if isinstance(n, Do):
-            return replace(n, call=self.of(n.call))  # type: ignore[arg-type]
-        return n if n.status is None else replace(n, status=self.of(n.status))
-
-    def loop(self, n: Loop) -> Loop:
-        return replace(n, lo=self.of(n.lo), hi=self.of(n.hi), body=self.nodes(n.body))
-
-    def of(self, e: Expression) -> Expression:
-        if e.reads.isdisjoint(self.own) and e.reads.isdisjoint(self.values):
-            return e
-        return rewritten(e, self._changed)
-
-    def _changed(self, e: Expression) -> Expression:
-        if isinstance(e, Var):
-            name = self.own.get(e.name)
-            return self.values.get(e.name, e) if name is None else Var(name, e.dtype)
-        return _folded(e) if isinstance(e, Bin) and e.op in "+*" else e
-
-
-def _folded(e: Bin) -> Expression:
-    """Return a sum or product of integers with its constants computed."""
-    a, b = known_integer(e.a), known_integer(e.b)
-    if a is not None and b is not None:
-        return integer(a + b if e.op == "+" else a * b)
-    return e.a if e.op == "+" and b == 0 else e
 
 
 # --- short loops ----------------------------------------------------------------------------------
@@ -198,7 +143,7 @@ def _write_out(nodes: list[Node], fresh: Fresh) -> bool:
             changed = True
             for k in range(trips):
                 own = {n.name: fresh(n.name) for n in every_node(node.body) if isinstance(n, Let)}
-                result += _Copier(own, {node.var: integer(k)}).nodes(node.body)
+                result += NodeCopier(own, {node.var: integer(k)}).nodes(node.body)
         else:
             result.append(node)
     nodes[:] = result
@@ -267,7 +212,7 @@ def _are_apart(places: Sequence[Expression]) -> bool:
 
 def _place(index: Expression) -> tuple[Expression, int]:
     """Return an index as a part that is no constant, and a constant."""
-    e = rewritten(index, lambda x: _folded(x) if isinstance(x, Bin) and x.op in "+*" else x)
+    e = rewritten(index, lambda x: folded(x) if isinstance(x, Bin) and x.op in "+*" else x)
     whole = known_integer(e)
     if whole is not None:
         return ZERO, whole
