@@ -20,7 +20,7 @@ from tracejit.codegen.statements import Statement
 from tracejit.ir.core import Literal
 from tracejit.ir.dims import Dim
 
-__all__ = ["FOLDED", "Folds", "combined", "identity_of", "is_float_sum"]
+__all__ = ["FOLDED", "Folds", "combined", "identity_of", "is_exact", "is_float_sum"]
 
 FOLDED = ("fold", "argument", "running")
 """The kinds of statements that are kept in registers."""
@@ -73,6 +73,12 @@ def register_dtype(s: Statement) -> np.dtype:
 def is_float_sum(s: Statement) -> bool:
     """Return whether a statement sums floating-point numbers in a register."""
     return s.kind == "fold" and s.combine == "add" and s.target.aval.dtype.kind in "fc"
+
+
+def is_exact(s: Statement) -> bool:
+    """Return whether a statement folds into a register what may be combined in any order."""
+    is_integer = s.target.aval.dtype.kind in "iub"
+    return s.kind == "fold" and (s.combine in ("max", "min", "and", "or") or is_integer)
 
 
 class Folds:
@@ -150,14 +156,14 @@ class Folds:
 
     @contextmanager
     def subtotals(self, sums: Sequence[Statement]) -> Iterator[None]:
-        """Keep subtotals in registers of their own, and add them to the totals afterwards."""
+        """Keep subtotals in registers of their own, and fold them into the totals afterwards."""
         totals = {s: self.registers[s] for s in sums}
         for s, total in totals.items():
             part = self._register(f"{total.name}_part", s)
-            self.frame.add(Assign(part.name, identity_of("add", part.dtype)))
+            self.frame.add(Assign(part.name, identity_of(s.combine, part.dtype)))
         yield
         for s, total in totals.items():
-            self.frame.add(Assign(total.name, combined("add", total.dtype, total,
+            self.frame.add(Assign(total.name, combined(s.combine, total.dtype, total,
                                                        self.registers[s])))
         self.registers.update(totals)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tracejit.codegen.buffers import Buffer
-from tracejit.codegen.folds import FOLDED, Folds, is_float_sum
+from tracejit.codegen.folds import FOLDED, Folds, is_exact, is_float_sum
 from tracejit.codegen.frame import KernelFrame
 from tracejit.codegen.loop_expressions import Expression
 from tracejit.codegen.loop_ir import Loop
@@ -80,7 +80,7 @@ class Nests:
     """
 
     def __init__(self, frame: KernelFrame, code: ScalarCode, style: Style, make: MakeLoops) -> None:
-        self.frame = frame
+        self.frame, self.parallel = frame, style.parallel
         self.folds = Folds(frame, code)
         self.statements = StatementCode(frame, code, self.folds, style)
         self.loops = make(frame, code, self.folds, style, self._write_inner)
@@ -117,7 +117,8 @@ class Nests:
         if nest.is_tiny():
             self._write_out(nest)
         else:
-            sums = [s for s in nest.statements() if s in registers and is_float_sum(s)]
+            sums = [s for s in nest.statements() if s in registers and (
+                is_float_sum(s) or (self.parallel and is_exact(s)))]
             inside = [s for s in sums
                       if s not in begun and nest.var in s.vars[len(s.vars) - s.folded:]]
             long = [] if inner else [s for s in sums if s in begun and _is_long(s)]

@@ -6,10 +6,10 @@ So sums have the same bits for every number of threads, and the bits that one lo
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from tracejit.codegen.buffers import Buffer
-from tracejit.codegen.expression_edits import call, integer, known_integer, replaced
-from tracejit.codegen.folds import identity_of
+from tracejit.codegen.expression_edits import call, integer, known_integer
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_expressions import (
     I64,
@@ -44,62 +44,47 @@ def keep_partial_results(kernel: Kernel, fresh: Callable[[str], str]) -> None:
     kernel.nodes = _Partials(kernel, fresh).block(kernel.nodes)
 
 
-_COMBINING = ("radd", "maximum", "minimum")
-
-
 class _Partials:
     def __init__(self, kernel: Kernel, fresh: Callable[[str], str]) -> None:
         self.kernel, self.fresh = kernel, fresh
         self.sizes = set(kernel.graph.sizes)
 
     def block(self, nodes: list[Node]) -> list[Node]:
+        """Return the nodes of a block; the blocks inside are changed in place."""
         result: list[Node] = []
         for node in nodes:
-            if isinstance(node, Loop) and node.independent:
-                result += self.loop(node)
-                continue
-            for inner in children(node):
-                inner[:] = self.block(inner)
-            result.append(node)
+            behind = self._keep_all(node) if isinstance(node, Loop) and node.independent else None
+            if behind is None:
+                for inner in children(node):
+                    inner[:] = self.block(inner)
+            result += [node, *(behind or ())]
         return result
 
-    def loop(self, loop: Loop) -> list[Node]:
-        """Return a loop, and the loops behind it that sum what its iterations have kept."""
+    def _keep_all(self, loop: Loop) -> list[Node] | None:
+        """Keep what the iterations of a loop fold; return the loops that fold it behind.
+
+        None where threads cannot share the loop, which is noted.
+        """
         carried = sorted(exposed_in(loop.body, {loop.var}) & {*defined_in(loop.body)})
-        places = [_combination(loop, name) for name in carried]
-        count = self._count(loop)
-        if not carried:
-            return [loop]
-        if count is None or any(place is None for place in places):
+        steps = [_step(loop, name) for name in carried]
+        count = self._count(loop) if carried else 0
+        if count is None or any(step is None for step in steps):
             loop.independent = False
-            for inner in children(loop):
-                inner[:] = self.block(inner)
-            return [loop]
-        behind: list[Node] = []
-        for name, place in zip(carried, places, strict=True):
-            assert place is not None
-            behind.append(self._keep(loop, name, place, count))
-        return [loop, *behind]
+            return None
+        return [self._keep(loop, step, count) for step in steps if step is not None]
 
     def _count(self, loop: Loop) -> Dim | None:
         """Return how many iterations a loop has at the most; None where no size says it."""
-        nest = loop.nest
-        if nest is None:
-            inner = next((n for n in loop.body if isinstance(n, Loop)), None)
-            nest = None if inner is None else inner.nest
+        nest = loop.nest or next((n.nest for n in loop.body if isinstance(n, Loop)), None)
         if nest is None or not {*dim_values(nest.extent)} <= self.sizes:
             return None
-        step = known_integer(loop.step)
-        if step not in (1, BLOCK):
-            return None
-        return nest.extent if step == 1 else ceil_div(nest.extent, BLOCK)
+        steps: dict[int | None, Dim] = {1: nest.extent, BLOCK: ceil_div(nest.extent, BLOCK)}
+        return steps.get(known_integer(loop.step))
 
-    def _keep(self, loop: Loop, name: str, place: tuple[list[Node], Assign], count: Dim) -> Loop:
-        """Keep the iterations' terms in an array; return the loop that sums them."""
-        block, assign = place
-        k = next(k for k, node in enumerate(block) if node is assign)
-        register = _register(assign)
-        kept = Buffer("arena", register.dtype, count, [], self.fresh(f"partial_{name}"))
+    def _keep(self, loop: Loop, step: _Step, count: Dim) -> Loop:
+        """Keep the iterations' terms in an array; return the loop that folds them."""
+        register, origin = step.register, step.assign.origin
+        kept = Buffer("arena", register.dtype, count, [], self.fresh(f"partial_{register.name}"))
         self.kernel.arena.append(kept)
         index: Expression = Var(loop.var, I64)
         if loop.lo != ZERO:
@@ -108,84 +93,54 @@ class _Partials:
         if loop.step != ONE:
             index = call("idiv", index, loop.step)
             length = call("idiv", Bin("+", length, integer(BLOCK - 1)), loop.step)
-        if block is loop.body:
-            block[k] = Store(kept.name, index, _term(assign.expression, name), assign.origin)
-        else:
-            own = Var(self.fresh(f"own_{name}"), register.dtype)
-            block[k] = Assign(own.name, replaced(assign.expression, {name: own}), assign.origin)
-            identity = identity_of(_NAMES[_function(assign.expression)], register.dtype)
-            loop.body.insert(0, Assign(own.name, identity))
-            loop.body.append(Store(kept.name, index, own, assign.origin))
+        k = next(k for k, node in enumerate(loop.body) if node is step.assign)
+        loop.body[k] = Store(kept.name, index, step.term, origin)
         at = Var(self.fresh("k"), I64)
-        loaded = Load(kept.name, at, register.dtype)
-        step = _with_term(assign.expression, name, loaded)
-        return Loop(at.name, ZERO, length, [Assign(name, step, assign.origin)],
-                    role="partial results, in order")
+        made = step.with_term(Load(kept.name, at, register.dtype))
+        return Loop(at.name, ZERO, length, [Assign(register.name, made, origin)], role=ROLE)
 
 
-def _combination(loop: Loop, name: str) -> tuple[list[Node], Assign] | None:
-    """Return the one assignment that folds into a register, and the block that it is in.
+ROLE = "the iterations' results, in order"
 
-    None where an iteration does anything else with the register. Sums of floats are folded by an
-    iteration of the loop itself; only what may be folded in any order is folded deeper inside.
+_FUNCTIONS, _OPERATORS = ("radd", "maximum", "minimum"), "+*&|"
+
+
+@dataclass(frozen=True)
+class _Step:
+    """An assignment `register = fold(register, term)`."""
+
+    assign: Assign
+    register: Var
+    term: Expression
+
+    def with_term(self, term: Expression) -> Expression:
+        """Return the step for another term; a sum in order."""
+        whole = self.assign.expression
+        fold = _fold_of(whole)
+        made: Expression = Bin("+", self.register, term) if isinstance(fold, Call) and (
+            fold.fn.name == "radd") else fold.with_parts((self.register, term))
+        return Cast(whole.dtype, made) if isinstance(whole, Cast) else made
+
+
+def _step(loop: Loop, name: str) -> _Step | None:
+    """Return the step by which each iteration of a loop, which has loops inside, folds once.
+
+    None where an iteration does anything else with the register.
     """
-    found: list[tuple[list[Node], Assign]] = []
-
-    def visit(block: list[Node]) -> None:
-        for node in block:
-            if isinstance(node, Assign) and node.name == name:
-                found.append((block, node))
-            for inner in children(node):
-                visit(inner)
-
-    visit(loop.body)
-    if len(found) != 1 or sum(n == name for n in used_in(loop.body)) != 1:
+    uses = [n for n in every_node(loop.body) if isinstance(n, Assign) and n.name == name]
+    if len(uses) != 1 or sum(n == name for n in used_in(loop.body)) != 1 or (
+            not any(isinstance(n, (Loop, While)) for n in every_node(loop.body))):
         return None
-    block, assign = found[0]
-    fn = _function(assign.expression)
-    term = _term(assign.expression, name)
-    if not fn or term is None:
+    (assign,) = uses
+    fold = _fold_of(assign.expression)
+    is_known = (isinstance(fold, Call) and fold.fn.name in _FUNCTIONS) or (
+        isinstance(fold, Bin) and fold.op in _OPERATORS)
+    if not is_known or not any(n is assign for n in loop.body):
         return None
-    has_loops = any(isinstance(n, (Loop, While)) for n in every_node(loop.body))
-    if block is loop.body:
-        return found[0] if has_loops else None
-    is_exact = fn in ("maximum", "minimum", "&", "|") or (
-        fn in ("+", "*") and assign.expression.dtype.kind in "iu")
-    return found[0] if is_exact and has_loops else None
+    register, term = fold.parts[:2]
+    return _Step(assign, register, term) if isinstance(register, Var) and (
+        register.name == name) else None
 
 
-_NAMES = {"radd": "add", "+": "add", "*": "mul", "maximum": "max", "minimum": "min", "&": "and",
-          "|": "or"}
-
-
-def _step_of(e: Expression) -> Expression:
+def _fold_of(e: Expression) -> Expression:
     return e.a if isinstance(e, Cast) else e
-
-
-def _function(e: Expression) -> str:
-    """Return the function or operator by which an expression combines; "" for no such."""
-    step = _step_of(e)
-    if isinstance(step, Call) and step.fn.name in _COMBINING:
-        return step.fn.name
-    return step.op if isinstance(step, Bin) and step.op in "+*&|" else ""
-
-
-def _term(e: Expression, name: str) -> Expression:
-    """Return what an expression combines with a register."""
-    first, second = _step_of(e).parts[:2]
-    return second if isinstance(first, Var) and first.name == name else None  # type: ignore
-
-
-def _with_term(e: Expression, name: str, term: Expression) -> Expression:
-    """Return the same step with another term; sums in order."""
-    step = _step_of(e)
-    register = step.parts[0]
-    made = (Bin("+", register, term) if _function(e) == "radd"
-            else step.with_parts((register, term)))
-    return Cast(e.dtype, made) if isinstance(e, Cast) else made
-
-
-def _register(assign: Assign) -> Var:
-    register = _step_of(assign.expression).parts[0]
-    assert isinstance(register, Var)
-    return register

@@ -31,6 +31,8 @@ DRAWN = {
     "test_moments.py::test_moments_are_scipys": 12,
     "test_moments.py::test_their_derivatives_are_differences": 12,
     "test_quadrature.py::test_integrals_are_scipys_and_derivatives_are_right": 3,
+    "test_threads.py::test_programs_of_the_gallery_in_every_order": 3,
+    "test_threads.py::test_bits_are_the_same_for_all_numbers_of_threads_and_orders": 6,
     "test_matrix_products.py::test_values_and_derivatives_are_einsums": 8,
     "test_rows_written_in_place.py::test_values_and_derivatives": 6,
     "test_op_kernels.py::test_kernel_computes_what_the_interpreter_does": 25,
