@@ -15,14 +15,14 @@ from tracejit.codegen.nests import PlacedNest
 from tracejit.codegen.schedule import Apart
 from tracejit.ir.core import Graph, Value
 
-__all__ = ["Kernel", "Part", "Shown"]
+__all__ = ["Kernel", "LoopPart", "Shown"]
 
 Shown = tuple[str, tuple[tuple[np.dtype, int], ...]]
 """A print: its format, and dtype and rank of each of its operands."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class LoopPart:
     """A loop that threads may share, as a function of the iterations from `lo` up to `hi`.
 
     arguments -- the buffers and scalars that it reads and writes
@@ -87,7 +87,7 @@ class Kernel:
     the caller's buffers for them take their shapes."""
     short: dict[str, int] = field(default_factory=dict)
     """The sizes for one value of which nests have loops of their own, by name."""
-    parts: list[Part] = field(default_factory=list)
+    parts: list[LoopPart] = field(default_factory=list)
     """The loops that threads may share, which were cut out of `nodes`."""
     is_checked: bool = False
     """Whether it is compiled for verify mode: every index checked, zones between buffers."""

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from tracejit.codegen.context import INTERRUPTED
 from tracejit.codegen.expression_edits import call, every, integer
-from tracejit.codegen.kernel import Kernel, Part
+from tracejit.codegen.kernel import Kernel, LoopPart
 from tracejit.codegen.loop_costs import loops_around, stretch_of
 from tracejit.codegen.loop_expressions import I64, ZERO, Array, Bin, Load, Slice, Var, Word
 from tracejit.codegen.loop_ir import (
@@ -110,7 +110,7 @@ class _Parts:
         bounds = (shared.lo, shared.hi)
         shared.lo, shared.hi = lo, hi
         arguments = tuple(self._arguments(whole, {lo.name, hi.name}))
-        self.kernel.parts.append(Part(name, lo, hi, arguments, whole))
+        self.kernel.parts.append(LoopPart(name, lo, hi, arguments, whole))
         status = call("parallel_for", Word(name), *bounds, grain, *arguments)
         return If(Bin("!=", status, ZERO), [Return(integer(INTERRUPTED))], origin=whole.origin)
 

@@ -37,6 +37,7 @@ LONG_FILES = {
     "program.entry_source": "one LLVM function, the fast entry, written from its top to its end",
     "program.layout": "one question: where CPython keeps things, and whether that holds here",
     "program.records": "one record after the other: how each kind of guard is laid out",
+    "program.threads": "one C function, the pool's, written in LLVM, with its threads",
     "program.specialisation": "one call of a program, from arguments to results",
     "runtime.function": "the class that users hold: its attributes are what they can look at",
     "runtime.stages": "the staged objects that users hold: traced, lowered, compiled",

@@ -27,6 +27,7 @@ import tracejit
 import tracejit.program.invocation
 import tracejit.program.specialisation
 from tracejit.codegen import loop_costs
+from tracejit.tree import flatten
 
 for _module in pkgutil.iter_modules(programs.__path__, "programs."):
     importlib.import_module(_module.name)
@@ -73,21 +74,17 @@ def any_order(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AnyOrder]:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two results, or tuples of them, have the same bits."""
-    if isinstance(a, (tuple, list)):
-        return len(a) == len(b) and all(map(same, a, b))
-    x, y = np.asarray(a), np.asarray(b)
-    return x.dtype == y.dtype and x.shape == y.shape and x.tobytes() == y.tobytes()
+    """Whether two results, or nests of them, have the same bits."""
+    pairs = [*zip(flatten(a)[0], flatten(b)[0], strict=True)]
+    return all(np.asarray(x).dtype == np.asarray(y).dtype and np.shape(x) == np.shape(y)
+               and np.asarray(x).tobytes() == np.asarray(y).tobytes() for x, y in pairs)
 
 
 def close(a: Any, b: Any) -> None:
-    if isinstance(a, (tuple, list)):
-        for x, y in zip(a, b, strict=True):
-            close(x, y)
-        return
-    rtol = 3e-5 if np.asarray(a).dtype in (np.float32, np.complex64) else 1e-11
-    scale = np.max(np.abs(b), initial=0.0, where=np.isfinite(b))
-    np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * scale)
+    for x, y in zip(flatten(a)[0], flatten(b)[0], strict=True):
+        rtol = 3e-5 if np.asarray(x).dtype in (np.float32, np.complex64) else 1e-11
+        scale = np.max(np.abs(y), initial=0.0, where=np.isfinite(y))
+        np.testing.assert_allclose(x, y, rtol=rtol, atol=rtol * scale)
 
 
 # --- programs -------------------------------------------------------------------------------------

@@ -90,10 +90,7 @@ class Invocation:
         pointers = [x.ctypes.data for x in (*inputs, *outputs)]
         pointers.append(arena.ctypes.data + -arena.ctypes.data % 64)
         logs = self.interface.logs
-        ctx = (_I64 * (LOGS + 8 + 2 * logs))()
-        ctx[POLL] = poll_address(keeps=True)
-        if self.interface.parallel:
-            ctx[PARALLEL], ctx[THREADS] = parallel_for_address(), thread_count(self.threads)
+        ctx = self._context()
         printing = _Printing(self.interface.prints) if self.interface.prints else None
         if printing is not None:
             ctx[PRINT] = printing.address
@@ -115,6 +112,14 @@ class Invocation:
         if status:
             self.fail(status, *(ctypes.c_double * 2).from_buffer(ctx, 8))
         return [x[()] if x.ndim == 0 else x for x in outputs]
+
+    def _context(self) -> ctypes.Array[ctypes.c_int64]:
+        """Return a context for a run of the kernel."""
+        ctx = (_I64 * (LOGS + 8 + 2 * self.interface.logs))()
+        ctx[POLL] = poll_address(keeps=True)
+        if self.interface.parallel:
+            ctx[PARALLEL], ctx[THREADS] = parallel_for_address(), thread_count(self.threads)
+        return ctx
 
     def _empty_outputs(self, shapes: list[int], empty: Callable[[tuple[int, ...], np.dtype],
                                                                 np.ndarray]) -> list[Any]:

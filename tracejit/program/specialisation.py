@@ -264,18 +264,23 @@ class Specialisation:
                 Words.KERNEL: kernel, Words.PLAN: plan,
                 Words.ARGS: args, Words.GUARDS: len(guards), Words.LEAVES: len(leaves),
                 Words.OUTPUTS: len(outputs), Words.GROUPING: grouping,
-                Words.LOGS: self.interface.logs, Words.RELEASE: int(self.interface.releases),
-                Words.SIZES: self.interface.sizes, Words.PAIRS: len(pairs),
-                Words.FOUND: len(self.interface.found)}
-        if self.interface.parallel:
-            head |= {Words.PARALLEL: parallel_for_address(),
-                     Words.THREADS: thread_count(self.threads)}
+                Words.PAIRS: len(pairs), **self._head_of_program()}
         for k, value in head.items():
             words[k] = value
         for k, record in enumerate(records):
             place = Words.HEAD + k * Words.RECORD
             words[place:place + len(record)] = record
         return words
+
+    def _head_of_program(self) -> dict[int, int]:
+        """Return the words of the head that the program alone decides."""
+        i = self.interface
+        head = {Words.LOGS: i.logs, Words.RELEASE: int(i.releases), Words.SIZES: i.sizes,
+                Words.FOUND: len(i.found)}
+        if i.parallel:
+            head |= {Words.PARALLEL: parallel_for_address(),
+                     Words.THREADS: thread_count(self.threads)}
+        return head
 
     def _hold(self, x: object) -> int:
         """Keep an object alive and return its address."""
