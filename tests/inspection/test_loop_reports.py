@@ -316,9 +316,9 @@ def test_the_assembly_is_that_of_the_code_that_runs(name: str) -> None:
                          for text in (compiled.asm, compiled.asm_with_lines()))
     assert plain == with_lines
     assert plain
-    fn, signature, symbol, beside = compiled._made_of
+    functions, symbol, beside = compiled._made_of
     machine = target_machine()
-    again = compiling._translate(fn, signature, symbol, machine, with_lines=True)
+    again = compiling._translate(functions, symbol, machine, with_lines=True)
     module = compiling._optimise(compiling._linked(again, beside), machine)
     assert _code(machine.emit_object(module)) == _code(compiled.code.object_code)
 
