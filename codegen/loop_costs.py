@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 
 from tracejit.codegen.expression_edits import call, integer, known_integer
@@ -16,7 +17,7 @@ from tracejit.codegen.loop_expressions import (
     Var,
     Word,
 )
-from tracejit.codegen.loop_ir import Loop, Node, While, children, every_node, expressions
+from tracejit.codegen.loop_ir import Do, Loop, Node, While, children, every_node, expressions
 from tracejit.codegen.nests import BLOCK
 from tracejit.codegen.node_names import defined_in
 
@@ -42,7 +43,7 @@ def stretch_of(whole: Loop, shared: Loop) -> Expression:
     for loop in loops_around(whole, shared):
         cost = _times(_trips(loop, own), cost)
     step = known_integer(shared.step) or 1
-    if step == 1 and not any(isinstance(n, (Loop, While)) for n in shared.body):
+    if step == 1 and not any(isinstance(n, (Loop, While, Do)) for n in shared.body):
         step = VECTORS
     number = known_integer(cost)
     if number is not None:
@@ -58,6 +59,8 @@ def cost_of(nodes: Sequence[Node], own: set[str]) -> Expression:
     total: Expression = ONE
     for node in nodes:
         total = _plus(total, integer(sum(map(_cost, expressions(node)))))
+        if isinstance(node, Do) and node.call.fn.name == "gemm_at":
+            total = _plus(total, functools.reduce(_times, node.call.args[2:5]))
         for block in children(node):
             inner = cost_of(block, own)
             if isinstance(node, Loop):

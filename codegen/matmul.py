@@ -85,7 +85,8 @@ class HostProducts:
         node: Node = Do(call("gemm_at", Word(found.left), Word(found.right), *sizes, *words),
                         self.frame.origin(eqn))
         for c in reversed(found.batch):
-            node = Loop(places[c].name, ZERO, self.code.dim(labelled[c]), [node])
+            node = Loop(places[c].name, ZERO, self.code.dim(labelled[c]), [node],
+                        independent=self.nests.parallel)
         return node
 
 

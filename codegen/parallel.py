@@ -20,7 +20,7 @@ from tracejit.codegen.context import INTERRUPTED
 from tracejit.codegen.expression_edits import call, every, integer
 from tracejit.codegen.kernel import Kernel, LoopPart
 from tracejit.codegen.loop_costs import loops_around, stretch_of
-from tracejit.codegen.loop_expressions import I64, ZERO, Array, Bin, Load, Slice, Var, Word
+from tracejit.codegen.loop_expressions import I64, ZERO, Array, Bin, Call, Load, Slice, Var, Word
 from tracejit.codegen.loop_ir import (
     Assign,
     Do,
@@ -89,7 +89,7 @@ class _Parts:
         if shared.reverse or assigned & outside or exposed_in([whole], set()) & defined:
             return False
         own = {*defined, *(n.var for n in every_node([whole]) if isinstance(n, Loop))}
-        if shared.lo.reads & own or shared.hi.reads & own or any(
+        if not _computes(whole) or shared.lo.reads & own or shared.hi.reads & own or any(
                 isinstance(n, Return) or _has_foreign_calls(n) for n in every_node([whole])):
             return False
         written = {n.buffer for n in every_node(whole.body) if isinstance(n, Store)}
@@ -99,8 +99,9 @@ class _Parts:
                 if isinstance(n, Let) for e in expressions(n)]
         if any(written & reads for reads in lets):
             return False
-        arrays = written | {e.buffer for n in every_node([whole]) for x in expressions(n)
-                            for e in every(x) if isinstance(e, Load)}
+        arrays = written | {e.buffer if isinstance(e, Load) else e.name
+                            for n in every_node([whole]) for x in expressions(n)
+                            for e in every(x) if isinstance(e, (Load, Array))}
         return arrays <= {*self.buffers}
 
     def _cut_out(self, whole: Loop, shared: Loop) -> If:
@@ -149,12 +150,18 @@ def _shared_loop(loop: Loop) -> Loop | None:
     return _shared_loop(inner[0])
 
 
+def _computes(loop: Loop) -> bool:
+    """Whether a loop does more than fill arrays with numbers."""
+    return any(isinstance(n, Do) or any(isinstance(e, (Load, Call)) for x in expressions(n)
+                                        for e in every(x)) for n in every_node(loop.body))
+
+
 def _has_independent(node: Node) -> bool:
     return any(isinstance(n, Loop) and n.independent for n in every_node([node]))
 
 
 def _has_foreign_calls(node: Node) -> bool:
-    if isinstance(node, Do) and node.call.fn.name != "scalar_loop":
-        return True
+    if isinstance(node, Do):
+        return node.call.fn.name not in ("scalar_loop", "gemm_at")
     return any(e.calls & _OUTSIDE or any(isinstance(x, (Array, Slice)) for x in every(e))
-               for e in expressions(node) if not isinstance(node, Do))
+               for e in expressions(node))

@@ -207,6 +207,11 @@ def one_element(x: Any) -> Any:
     return np.sum(x * x) + x
 
 
+@case(R.standard_normal((9, 20, 30)), R.standard_normal((9, 30, 25)))
+def products_of_many(a: Any, b: Any) -> Any:
+    return np.sum(np.tanh(a @ b) ** 2)
+
+
 def many_orbits(e: Any, m: Any) -> Any:
     anomaly = m
     for _ in range(20):
