@@ -14,6 +14,10 @@ B, A = np.array([1.0, 0.4, 0.2]), np.array([1.5, -0.6, 0.9, 0.3])
 BOTH = np.array([0.2, 0.45])
 STATES, INPUTS = RNG.standard_normal((3, 3)), RNG.standard_normal((3, 2))
 OUTPUTS, DIRECT = RNG.standard_normal((2, 3)), RNG.standard_normal((2, 2))
+ENDS = np.array([0.5 + 0.2j, 0.5 - 0.2j, -0.3, 0.8])
+POLES = np.array([0.6 + 0.5j, 0.6 - 0.5j, 0.9, -0.2, 0.1])
+SECTIONS = signal.ellip(5, 1.0, 40.0, 0.3, output="sos") + np.array(
+    [0.01, 0.02, 0.03, 0.0, 0.02, 0.01])
 SYSTEM = (STATES, INPUTS, OUTPUTS, DIRECT)
 
 DESIGN_CASES: dict[str, list[tuple[Any, ...]]] = {
@@ -28,9 +32,14 @@ DESIGN_CASES: dict[str, list[tuple[Any, ...]]] = {
         (lambda w, x: signal.lfilter(*signal.butter(2, w), x), 0.3, B),
         (lambda w, x: signal.sosfilt(signal.butter(3, w, output="sos"), x), 0.3, B),
         (lambda x: x * signal.butter(3, [0.2, 0.4], "band", output="sos").sum(), 1.5)],
-    "cheby1": [(lambda w: signal.cheby1(4, 1.0, w), 0.3)],
-    "cheby2": [(lambda w: signal.cheby2(3, 40.0, w, "high"), 0.3)],
+    "cheby1": [(lambda w: signal.cheby1(4, 1.0, w), 0.3), (
+        lambda w: signal.cheby1(3, 1.0, w, "high", output="sos"), 0.3)],
+    "cheby2": [(lambda w: signal.cheby2(3, 40.0, w, "high"), 0.3), (
+        lambda w: signal.cheby2(4, 40.0, w, output="sos"), 0.3)],
     "ellip": [(lambda w: signal.ellip(4, 1.0, 40.0, w), 0.3),
+              (lambda w: signal.ellip(1, 1.0, 40.0, w), 0.3),
+              *((lambda w, b=b, a=a: signal.ellip(3, 1.0, 40.0, w, b, a, "sos"), BOTH)
+                for b in ("band", "stop") for a in (False, True)),
               (lambda w: signal.ellip(2, 1.0, 40.0, w, btype="bandpass"), BOTH)],
     "bessel": [(lambda w, n=n: signal.bessel(4, w, norm=n), 0.3)
                for n in ("phase", "delay", "mag")],
@@ -39,6 +48,14 @@ DESIGN_CASES: dict[str, list[tuple[Any, ...]]] = {
     "bilinear": [(signal.bilinear, B, A), (signal.bilinear, A, B), (
         lambda b, a, f: signal.bilinear(b, a, f), B, A, 3.0)],
     "bilinear_zpk": [(lambda z, p, k, f: signal.bilinear_zpk(z, p, k, f), B, A, 2.0, 3.0)],
+    "zpk2sos": [(lambda z, p, k, h=h: signal.zpk2sos(z, p, k, h), ENDS, POLES[:n], 2.0)
+                for h, n in ((None, 5), ("nearest", 4), ("keep_odd", 5), ("minimal", 5))] + [
+        (lambda z, p, k: signal.zpk2sos(z, p, k, analog=True), ENDS[:2], POLES, 2.0),
+        (lambda z, p, k: signal.zpk2sos(z.real, p.real, k), ENDS[2:], POLES[2:], 2.0)],
+    "tf2sos": [(signal.tf2sos, B, A), (lambda b, a: signal.tf2sos(b, a, "keep_odd"), B, A)],
+    "sos2tf": [(signal.sos2tf, SECTIONS)],
+    "sos2zpk": [(signal.sos2zpk, SECTIONS), (signal.sos2zpk, np.array([
+        [1.0, -3.0, 2.0, 1.0, -0.7, 0.1], [0.0, 1.0, 2.0, 1.0, 0.5, 0.2]]))],
     "tf2zpk": [(signal.tf2zpk, B, A[:3])],
     "zpk2tf": [(signal.zpk2tf, B, A, 2.0), (
         lambda b, a: signal.zpk2tf(*signal.tf2zpk(b, a)), B, A)],

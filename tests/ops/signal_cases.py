@@ -112,9 +112,13 @@ _enter(ndimage, {
     "map_coordinates": [(IMAGE, PLACES, {"order": 1}), (IMAGE, PLACES, {
         "order": 1, "mode": "nearest"}), (IMAGE, PLACES, {"order": 0}), (IMAGE, PLACES)] + [
             (IMAGE, FAR, {"order": k, "mode": mode, "cval": 0.3}) for k, modes in (
-                (2, ("constant", "nearest", "mirror", "reflect", "grid-wrap")),
-                (3, ("constant", "nearest", "mirror", "reflect", "grid-wrap", "grid-mirror")),
-                (4, ("constant", "nearest", "mirror", "grid-wrap")), (5, ("nearest", "reflect")))
+                (0, ("constant", "nearest", "mirror", "reflect", "wrap", "grid-wrap")),
+                (1, ("mirror", "wrap", "grid-constant")),
+                (2, ("constant", "nearest", "mirror", "reflect", "grid-wrap", "wrap")),
+                (3, ("constant", "nearest", "mirror", "reflect", "grid-wrap", "grid-mirror",
+                     "wrap", "grid-constant")),
+                (4, ("constant", "nearest", "mirror", "grid-wrap")),
+                (5, ("nearest", "reflect", "grid-constant")))
             for mode in modes] + [
             (IMAGE, FAR, {"order": k, "mode": mode, "prefilter": False}) for k, mode in (
                 (1, "reflect"), (2, "nearest"), (3, "constant"))],

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from design_cases import BOTH, SYSTEM, A, B
+from design_cases import BOTH, SECTIONS, SYSTEM, A, B
 from scipy import signal
 
 import tracejit
@@ -26,6 +26,9 @@ SECOND: dict[str, tuple[Callable[..., Any], Any]] = {
                               np.array([0.3]))
        for b in ("low", "high") for o in ("ba", "zpk", "sos")},
     "band": (lambda w: signal.butter(2, w, "band"), BOTH),
+    "sections": (lambda w: signal.ellip(3, 1.0, 40.0, w, "band", output="sos"), BOTH),
+    "tf2sos": (lambda b: signal.tf2sos(b, A), B), "sos2tf": (signal.sos2tf, SECTIONS),
+    "sos2zpk": (signal.sos2zpk, SECTIONS),
     "analog": (lambda w: signal.butter(2, w, "stop", True, "zpk"), BOTH),
     "bilinear": (lambda b: signal.bilinear(b, A), B), "tf2zpk": (lambda b: signal.tf2zpk(b, A), B),
     "zoh": (lambda a: signal.cont2discrete((a, *SYSTEM[1:]), 0.3)[:3], SYSTEM[0]),
@@ -65,7 +68,9 @@ def test_the_derivative_of_the_gradient_is_the_differences(name: str) -> None:
     (lambda a: signal.cont2discrete((a, *SYSTEM[1:]), 0.1, "no"), SYSTEM[0]),
     (lambda a: signal.cont2discrete((a, *SYSTEM[1:]), 0.1, "gbt", 1.5), SYSTEM[0]),
     (lambda a: signal.cont2discrete((a, *SYSTEM[1:]), 0.1, "impulse"), SYSTEM[0]),
-    (lambda b: signal.tf2ss(b, B), A),
+    (lambda b: signal.tf2ss(b, B), A), (lambda z: signal.zpk2sos(z, [0.5], 1.0), np.array([1j])),
+    (lambda z: signal.zpk2sos(z, [0.5], 1.0, analog=True), np.array([1.0, 2.0])),
+    (lambda z: signal.zpk2sos(z, [0.5], 1.0, "no"), np.array([1.0])),
     (lambda a: signal.ss2tf(a, *SYSTEM[1:], input=2), SYSTEM[0])])
 def test_errors_are_scipys(fn: Any, x: Any) -> None:
     with pytest.raises((ValueError, TypeError)) as theirs:
@@ -76,11 +81,9 @@ def test_errors_are_scipys(fn: Any, x: Any) -> None:
 
 
 @pytest.mark.parametrize(("fn", "x", "words"), [
-    (lambda w: signal.butter(3, w, "band", output="sos"), BOTH, "output='sos'"),
-    (lambda w: signal.ellip(3, 1.0, 40.0, w, output="sos"), 0.3, "output='sos'"),
     (lambda r: signal.cheby1(3, r, 0.3), 1.0, "rp= or rs="),
     (lambda r: signal.firwin(9, 0.4, width=r), 0.2, "width="),
-    (lambda b: signal.tf2sos(b, A), B, "tf2sos"),
+    (lambda s: signal.sos2tf(s), np.array([[0.0, 1.0, 2.0, 1.0, 0.5, 0.2]]), "sos2tf"),
     (lambda p: signal.zpk2tf([], p, 1.0), np.array([1j, 2j]), "conjugate pairs"),
     (lambda b: signal.tf2zpk(b, A), np.array([0.0, 1.0, 2.0]), "first coefficient"),
     (lambda b: signal.bilinear(b, A), np.array([0.0, 1.0, 2.0]), "the first is zero"),
@@ -90,7 +93,7 @@ def test_what_is_not_supported_is_refused_by_name(fn: Any, x: Any, words: str) -
         tracejit.jit(lambda a: fn(a))(x)
 
 
-@pytest.mark.parametrize("name", ["butter low sos", "band", "zoh", "ss2tf"])
+@pytest.mark.parametrize("name", ["butter low sos", "band", "sections", "zoh", "ss2tf"])
 def test_compiled_designs_have_the_interpreters_values(name: str) -> None:
     fn, x = SECOND[name]
     for ours, theirs in zip(np.atleast_1d(_total(tracejit.jit(lambda a: fn(a))(x))),

@@ -14,7 +14,6 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.python.ufunc_calls import mask_of, require_shape, write_reduced
 from tracejit.trace.values.equations import as_operand, cast, dims_of, dtype_of, same_dim
-from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
 
@@ -89,8 +88,8 @@ def lost_degrees(ddof: object, correction: object) -> Any:
     """Return how many degrees of freedom are lost, which has two names."""
     if correction is None:
         return ddof
-    if not isinstance(ddof, TracedOperand) and ddof != 0:
-        raise ValueError("ddof and correction can't be provided simultaneously.")
+    require(np.equal(ddof, 0), ValueError,  # type: ignore[call-overload]
+            "ddof and correction can't be provided simultaneously.")
     return correction
 
 

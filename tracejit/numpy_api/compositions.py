@@ -135,7 +135,7 @@ def _conditions(x: Tracer, condlist: object) -> list[Any]:
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: object, **kw: object) -> Any:
     """Return the results of each function for the elements for which its condition holds."""
     x = as_tracer(x)
-    conditions = _conditions(x, condlist)
+    conditions: list[Any] = [cast(as_tracer(c), np.bool_) for c in _conditions(x, condlist)]
     if len(funclist) == len(conditions) + 1:
         conditions.append(np.logical_not(functools.reduce(np.logical_or, conditions)))
     elif len(funclist) != len(conditions):

@@ -155,7 +155,7 @@ def _svd_by_eigh(a: object) -> tuple[Any, Any, Any]:
     """Return the singular vectors and values of symmetric matrices, from the lower triangle."""
     values, vectors = eigh(a)
     order = np.argsort(np.abs(values), axis=-1)[..., ::-1]
-    signs = np.take_along_axis(np.where(np.signbit(values), -1.0, 1.0), order, axis=-1)
+    signs = np.take_along_axis(np.copysign(np.ones_like(values), values), order, axis=-1)
     sizes = np.take_along_axis(np.abs(values), order, axis=-1)
     u = np.take_along_axis(vectors, order[..., None, :], axis=-1)
     turned = u * signs[..., None, :]

@@ -48,6 +48,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     samples,
     scattered,
     scores,
+    section_forms,
     signals,
     sparse,
     sparse_assembly,

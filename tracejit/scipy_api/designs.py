@@ -14,6 +14,7 @@ from tracejit.errors import NotCaptured
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.scipy_api.line_filters import known_length
 from tracejit.scipy_api.linear_systems import normalized, numbers, zeros, zpk2tf
+from tracejit.scipy_api.section_forms import zpk2sos
 from tracejit.scipy_api.taking import captures_of_some
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.values.equations import cast
@@ -141,7 +142,7 @@ def _prototype(order: int, ftype: str, rp: object, rs: object) -> Any:
         raise ValueError(f"{' and '.join(needed)} must be provided to design this filter")
     signal: Any = sys.modules["scipy.signal"]
     z, p, k = getattr(signal, name)(order, *(given[key] for key in needed))
-    return numbers(np.asarray(z)), numbers(p), float(k)
+    return numbers(np.atleast_1d(z)), numbers(np.atleast_1d(p)), float(k)
 
 
 def _frequencies(Wn: object, analog: bool, fs: np.ndarray | None) -> tuple[Any, int]:
@@ -176,10 +177,6 @@ def iirfilter(N: object, Wn: object, rp: object = None, rs: object = None, btype
         raise ValueError(f"'{output}' is not a valid output form.")
     order = whole(N, "iirfilter")
     change, of_two = _KINDS[kind]
-    if output == "sos" and (of_two or _PROTOTYPES.get(ftype, ("",))[0] != "buttap"):
-        raise refuse("output='sos' of a filter of scipy.signal for a band, or of another kind than "
-                     "butter, cannot be captured where its frequencies are traced: data orders "
-                     "its sections", "Use output='ba' or 'zpk'")
     z, p, k = _prototype(order, ftype, rp, rs)
     at, count = _frequencies(Wn, bool(analog), fs)
     if of_two:
@@ -194,20 +191,20 @@ def iirfilter(N: object, Wn: object, rp: object = None, rs: object = None, btype
         if as_tracer(Wn).ndim:
             raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
         z, p, k = change(z, p, k, at[0])
-    if output == "sos":
+    if output == "sos" and order and not of_two and _PROTOTYPES[ftype][0] == "buttap":
         return _sections(p, k, order, change is _high, bool(analog))
     if not analog:
         z, p, k = bilinear_zpk(z, p, k, 2.0)  # type: ignore[arg-type]
     elif change in (_low, _band):
         k = tracer_of(as_tracer(k).value, weak=True)  # a Python float in SciPy
+    if output == "sos":
+        return zpk2sos(z, p, k, analog=bool(analog))
     return (z, p, k) if output == "zpk" else zpk2tf(z, p, k)
 
 
 def _sections(p: np.ndarray, k: np.ndarray, order: int, is_high: bool, analog: bool) -> Any:
     """Return the sections of a Butterworth filter: the closer poles are to the end of stability,
     the later they come, which is the order of the prototype's."""
-    if not order:
-        raise refuse("output='sos' of a filter of order 0 cannot be captured", "Use 'zpk'")
     if not analog:
         _, p, k = bilinear_zpk(zeros(order if is_high else 0), p, k, 2.0)  # type: ignore[arg-type]
     ends = _analog_ends(is_high) if analog else _digital_ends(p, order, is_high)

@@ -193,7 +193,7 @@ def map_coordinates(input: object, coordinates: object, output: None = None, ord
         dtype = x.dtype if x.dtype.kind in "fc" else np.dtype(np.float64)
         image: Any = cast(x, dtype)
         return _as_given(_between(image, list(places), order, mode, cval), x.dtype)
-    if x.dtype.kind in "iu":
+    if x.dtype.kind in "iu" and order:
         raise refuse("scipy.ndimage of an image of ints with order= above 1, or another mode= "
                      "than 'constant' and 'nearest', cannot be captured",
                      "Convert it with .astype(float)")

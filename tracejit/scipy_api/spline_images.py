@@ -25,7 +25,8 @@ POLES = {
         math.sqrt(67.5 + math.sqrt(4436.25)) - math.sqrt(26.25) - 6.5)}
 """The poles of the filters that find splines' coefficients: M. Unser, IEEE SPM 16, 1999."""
 
-MODES = ("constant", "nearest", "mirror", "reflect", "grid-mirror", "grid-wrap")
+MODES = ("constant", "nearest", "mirror", "reflect", "wrap", "grid-constant", "grid-mirror",
+         "grid-wrap")
 _SIDE = 12
 """How far SciPy continues an image by its edge before it looks for the spline."""
 
@@ -40,6 +41,32 @@ def _place(i: np.ndarray, n: int, mode: str) -> Any:
     period = 2 * n if halfway else 2 * n - 2
     r = np.remainder(i, period)
     return np.minimum(r, (period - 1 if halfway else period) - r)
+
+
+def _period(p: np.ndarray, n: int, mode: str) -> Any:
+    """Return places outside of an axis as those that continue it, as SciPy's C code has them."""
+    if mode == "wrap":
+        top: Any = np.maximum(n - 1, 1)
+        behind = np.where(p > n - 1, p - top * np.trunc(p / top), p)
+        return np.where(p < 0.0, p + top * (np.trunc(-p / top) + 1.0), behind)
+    if mode == "grid-wrap":
+        return np.remainder(p, n)
+    if mode == "reflect":
+        turned = np.remainder(p + 0.5, 2 * n) - 0.5
+        return np.where(turned > n - 0.5, 2 * n - 1 - turned, turned)
+    if mode == "mirror":
+        turned = np.remainder(p, np.maximum(2 * n - 2, 1))
+        return np.where(turned > n - 1, 2 * n - 2 - turned, turned)
+    return p
+
+
+def _kept(p: np.ndarray, n: int, mode: str, order: int) -> Any:
+    """Return places near an axis that have the numbers of those that lie far from it."""
+    if mode == "nearest":
+        return np.clip(p, -4.0, n + 3)
+    if mode == "grid-constant":
+        return np.clip(p, -8.0, n + 7)
+    return _period(p, n, mode) if mode == "wrap" or order == 0 else p
 
 
 def _coefficients(x: np.ndarray, axis: int, z: float, mode: str) -> Any:
@@ -77,6 +104,8 @@ def _coefficients(x: np.ndarray, axis: int, z: float, mode: str) -> Any:
 
 def _weights(p: np.ndarray, order: int) -> tuple[Any, list[Any]]:
     """Return the first index that a place is between, and the weights from there on."""
+    if order == 0:
+        return np.floor(p + 0.5), [1.0]
     if order == 1:
         low = np.floor(p)
         return low, [1.0 - (p - low), p - low]
@@ -115,32 +144,40 @@ def _high_weights(p: np.ndarray, order: int) -> tuple[Any, list[Any]]:
 def by_splines(x: np.ndarray, places: list[np.ndarray], order: int, mode: str, cval: object,
                prefilter: bool) -> Any:
     """Return an image at places: one array of coordinates for each axis."""
-    if mode not in MODES or order not in (1, 2, 3, 4, 5):
+    if mode not in MODES or order not in (0, 1, 2, 3, 4, 5):
         raise refuse(f"scipy.ndimage of an image between its points with {mode=} and {order=} "
-                     f"cannot be captured", f"Say order=1 to 5, and one of {', '.join(MODES)}")
+                     f"cannot be captured", f"Say order=0 to 5, and one of {', '.join(MODES)}")
     mode = "reflect" if mode == "grid-mirror" else mode
     if mode != "constant":
         of_finite("scipy.ndimage of an image at coordinates", *places)
+    outside: Any = cval
     inside: Any = True
     for d, p in zip(dims_of(x), places, strict=True):
         inside = inside & (p >= 0.0) & (p <= as_operand(d) - 1)
     filters = bool(prefilter) and order > 1
-    side = _SIDE if filters and mode == "nearest" else 0
-    if side:
+    side = _SIDE if filters and mode in ("nearest", "grid-constant") else 0
+    if side and mode == "nearest":
         x = np.pad(x, side, mode="edge")
+    elif side:
+        x = np.pad(x, side, constant_values=outside)
     for axis in range(len(places) if filters else 0):
         for pole in POLES[order]:
             x = _coefficients(x, axis, pole, mode)
     sizes = [as_operand(d) for d in dims_of(x)]
-    kept = [np.clip(p + side, -4.0, n + 3) if mode == "nearest" else np.where(inside, p, 0.0)
-            if mode == "constant" else p for p, n in zip(places, sizes, strict=True)]
+    kept = [np.where(inside, p, 0.0) if mode == "constant" else _kept(p + side, n, mode, order)
+            for p, n in zip(places, sizes, strict=True)]
     along = [_weights(p, order) for p in kept]
     found: Any = 0.0
     for corner in np.ndindex(*(order + 1,) * len(places)):
         share: Any = 1.0
+        within: Any = np.True_
         at = []
         for up, (low, weights), n in zip(corner, along, sizes, strict=True):
             share = share * weights[up]
-            at.append(_place(cast(as_tracer(low + up), np.int64), n, mode))  # type: ignore[arg-type]
-        found = found + share * x[tuple(at)]
-    return np.where(inside, found, cval) if mode == "constant" else found  # type: ignore[call-overload]
+            index: Any = cast(as_tracer(low + up), np.int64)
+            within = within & (index >= 0) & (index < n)
+            at.append(_place(index, n, "nearest" if mode == "grid-constant" else mode))
+        value: Any = x[tuple(at)]
+        value = np.where(within, value, outside) if mode == "grid-constant" else value
+        found = found + share * value
+    return np.where(inside, found, outside) if mode == "constant" else found

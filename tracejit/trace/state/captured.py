@@ -20,6 +20,7 @@ from tracejit.exact import is_unchanging
 from tracejit.ir.core import Value
 from tracejit.ir.dims import dim_values
 from tracejit.ir.draws import is_generator
+from tracejit.ir.dtypes import DTYPES
 from tracejit.trace.containers.runs import Run
 from tracejit.trace.ground.attributes import own_entries
 from tracejit.trace.ground.context import refuse
@@ -56,7 +57,7 @@ _PLAIN = {bool, int, float, complex, str, bytes, type(None)}
 def is_number(x: object) -> bool:
     """Return whether an object is a float or complex number, which every call reads anew."""
     return type(x) in (float, complex) or (
-        isinstance(x, np.inexact) and type(x).__module__ == "numpy")
+        isinstance(x, np.inexact) and type(x).__module__ == "numpy" and x.dtype in DTYPES.values())
 
 
 def _is_of_a_library(x: type | FunctionType) -> bool:
