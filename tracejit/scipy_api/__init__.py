@@ -14,6 +14,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     distances,
     distributions,
     elliptic,
+    events,
     filters,
     finite_designs,
     fits,

@@ -9,6 +9,7 @@ import numpy as np
 
 from tracejit.numpy_api.special import betaln, gammaln, log_ndtr, ndtri, xlog1py, xlogy
 from tracejit.scipy_api.bounded import BOUNDED, of_vonmises
+from tracejit.scipy_api.empirical import EMPIRICAL
 from tracejit.scipy_api.formulas import (
     HALF_LOG_2_PI,
     LOG_2,
@@ -29,6 +30,7 @@ from tracejit.scipy_api.formulas import (
 from tracejit.scipy_api.hyperbolic import HYPERBOLIC
 from tracejit.scipy_api.lines import LINES
 from tracejit.scipy_api.masses import DISCRETE
+from tracejit.scipy_api.mixtures import MIXTURES
 from tracejit.scipy_api.noncentral import NONCENTRAL
 from tracejit.scipy_api.power_tails import POWER_TAILS
 from tracejit.scipy_api.powers import POWERS
@@ -143,7 +145,8 @@ CONTINUOUS["wald"] = Distribution({
     what: partial(lambda formula, y: formula(y, np.float64(1.0)), formula)
     for what, formula in {**TAILS["invgauss"], "logpdf": invgauss_logpdf}.items()}, low=zero,
     nothing_at_ends=True)
-for _table in (RAYS, LINES, POWERS, BOUNDED, SKEWED, POWER_TAILS, NONCENTRAL, HYPERBOLIC):
+for _table in (RAYS, LINES, POWERS, BOUNDED, SKEWED, POWER_TAILS, NONCENTRAL, HYPERBOLIC,
+               MIXTURES, EMPIRICAL):
     CONTINUOUS.update(_table)
 
 for _name, _formulas in TAILS.items():

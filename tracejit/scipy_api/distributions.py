@@ -20,7 +20,7 @@ from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import DISTRIBUTIONS
 from tracejit.trace.values.equations import cast
 
-__all__ = ["Parameters", "bound", "double", "valid_of"]
+__all__ = ["Parameters", "bound", "double", "method_of", "valid_of"]
 
 
 class Parameters(NamedTuple):
@@ -67,8 +67,8 @@ def valid_of(d: Distribution, args: Parameters) -> Any:
     return np.logical_and(d.valid(*args.shapes), args.scale > 0.0)
 
 
-def _density(d: Distribution, x: object, args: Parameters) -> Any:
-    """Return the logarithm of a density, minus infinity outside, NaN for wrong parameters."""
+def _density(d: Distribution, x: object, args: Parameters, what: str, outside: float) -> Any:
+    """Return a density or its logarithm, what it is outside, NaN for wrong parameters."""
     shapes, loc, scale = args
     given = double(x)
     y = (given - loc) if d.discrete else (given - loc) / scale
@@ -77,12 +77,11 @@ def _density(d: Distribution, x: object, args: Parameters) -> Any:
     if d.discrete:
         inside = inside & (y == np.floor(y))
     valid = valid_of(d, args)
-    safe = [np.where(valid, s, d.harmless) for s in shapes]
-    formula = d.formulas["logpmf" if d.discrete else "logpdf"]
-    within = formula(np.where(inside & np.logical_not(np.isinf(y)), y, d.inner), *safe)
+    safe = d.safe(valid, shapes)
+    within = d.formulas[what](np.where(inside & np.logical_not(np.isinf(y)), y, d.inner), *safe)
     if not d.discrete:
         within = within - np.log(np.where(valid, scale, 1.0))
-    result = np.where(inside & np.logical_not(np.isinf(y)), within, -np.inf)
+    result = np.where(inside & np.logical_not(np.isinf(y)), within, outside)
     return np.where(valid & (y == y), result, np.nan)[()]
 
 
@@ -97,7 +96,7 @@ def _distribution(d: Distribution, what: str, x: object, args: Parameters) -> An
     low, high = d.low(*shapes), d.high(*shapes)
     inside = ((y >= low) & (y > -np.inf) if d.discrete else (y > low)) & (y < high)
     valid = valid_of(d, args)
-    safe = [np.where(valid, s, d.harmless) for s in shapes]
+    safe = d.safe(valid, shapes)
     within = d.formulas[what](np.where(inside, y, d.inner), *safe)
     before, behind = _AT_ENDS[what]
     outside = np.where(y < high, before, np.where(y >= high, behind, min(before, behind)))
@@ -120,7 +119,7 @@ def _quantile(d: Distribution, what: str, q: object, args: Parameters) -> Any:
     p = double(q)
     inside = (p > 0.0) & (p < 1.0)
     valid = np.logical_and(valid_of(d, args), loc == loc)
-    safe = [np.where(valid, s, d.harmless) for s in shapes]
+    safe = d.safe(valid, shapes)
     within = d.formulas[what](np.where(inside, p, 0.5), *safe) * scale + loc
     low = d.low(*shapes) - (1.0 if d.discrete else 0.0)
     ends = [_moved(end, loc, scale) for end in (low, d.high(*shapes))]
@@ -129,7 +128,8 @@ def _quantile(d: Distribution, what: str, q: object, args: Parameters) -> Any:
     return np.where(valid, np.where(inside, within, result), np.nan)[()]
 
 
-def _method(name: str, d: Distribution, what: str) -> Callable[..., Any]:
+def method_of(name: str, d: Distribution, what: str) -> Callable[..., Any]:
+    """Return the capture of a method of a distribution."""
     first = "q" if what in ("ppf", "isf") else "k" if d.discrete else "x"
 
     def capture(*own: object, **kwargs: object) -> Any:
@@ -138,9 +138,11 @@ def _method(name: str, d: Distribution, what: str) -> Callable[..., Any]:
         x, *args = own or (kwargs.pop(first),)
         given = bound(name, d, tuple(args), kwargs)
         if what in ("logpdf", "logpmf"):
-            return _density(d, x, given)
+            return _density(d, x, given, what, -np.inf)
+        if what == "pmf" and what in d.formulas:
+            return _density(d, x, given, what, 0.0)
         if what in ("pdf", "pmf"):
-            log = _density(d, x, given)
+            log = _density(d, x, given, f"log{what}", -np.inf)
             none = log == -np.inf  # where the density does not change with the parameters
             return np.where(none, 0.0, np.exp(np.where(none, 0.0, log)))[()]
         if what in ("ppf", "isf"):
@@ -152,4 +154,4 @@ def _method(name: str, d: Distribution, what: str) -> Callable[..., Any]:
 
 for _name, _d in {**CONTINUOUS, **DISCRETE}.items():
     _methods = {*_d.formulas, *({"pmf"} if _d.discrete else {"pdf"})}
-    DISTRIBUTIONS[_name] = {_what: _method(_name, _d, _what) for _what in _methods}
+    DISTRIBUTIONS[_name] = {_what: method_of(_name, _d, _what) for _what in _methods}

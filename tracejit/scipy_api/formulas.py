@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,7 @@ class Distribution:
     low, high -- the ends of the numbers of positive density, of the shapes
     inner    -- a number between them, for all valid shapes
     discrete -- whether its numbers are whole
-    harmless -- what stands for shapes that are wrong
+    harmless -- what stands for shapes that are wrong, for all or for each of them
     nothing_at_ends -- whether the density is 0 at both ends, where its formula has no value
     """
 
@@ -40,7 +40,12 @@ class Distribution:
     inner: float = 0.5
     discrete: bool = False
     nothing_at_ends: bool = False
-    harmless: float = 1.0
+    harmless: float | tuple[float, ...] = 1.0
+
+    def safe(self, valid: np.ndarray, shapes: Sequence[np.ndarray]) -> list[Any]:
+        """Return shapes, and harmless ones where they are wrong."""
+        each = self.harmless if isinstance(self.harmless, tuple) else (self.harmless,) * len(shapes)
+        return [np.where(valid, s, other) for s, other in zip(shapes, each, strict=True)]
 
 
 HALF_LOG_2_PI = 0.5 * math.log(2.0 * math.pi)

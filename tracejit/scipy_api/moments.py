@@ -144,7 +144,7 @@ MOMENTS: dict[str, Moments] = {
 def _result(d: Distribution, args: Parameters, formula: Formula, moved: Formula) -> Any:
     """Return a formula of the shapes, moved and scaled, NaN for wrong parameters."""
     valid = valid_of(d, args) & (args.loc == args.loc)
-    safe = [np.where(valid, s, d.harmless) for s in args.shapes]
+    safe = d.safe(valid, args.shapes)
     scale = np.where(valid, args.scale, 1.0)
     return np.where(valid, moved(formula(*safe), args.loc, scale), np.nan)[()]
 

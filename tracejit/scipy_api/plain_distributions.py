@@ -16,6 +16,13 @@ MOST = 1500
 """How many steps a search takes: more than bisecting all doubles does."""
 
 
+ALIKE = 1e-12
+"""By how much the logarithms of two shares differ where a step more is the last one.
+
+Of a number near 0 that has no digits of its own: the median of what is symmetric, say.
+"""
+
+
 def quantile_between(at: Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray]], p: np.ndarray,
                      q: np.ndarray, low: np.ndarray, high: np.ndarray,
                      start: np.ndarray) -> np.ndarray:
@@ -38,10 +45,10 @@ def quantile_between(at: Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray]
         left = np.where(small, share < wanted, share > wanted)
         low, high = np.where(left, y, low), np.where(left, high, y)
         some = (share > 0.0) & (density > 0.0)
-        move = np.where(some, share, 1.0) / np.where(some, density, 1.0) * (
-            np.log(wanted) - np.log(np.where(some, share, 1.0)))
+        off = np.log(wanted) - np.log(np.where(some, share, 1.0))
+        move = np.where(some, share, 1.0) / np.where(some, density, 1.0) * off
         move = np.where(some, np.where(small, move, -move), np.inf)
-        near = np.abs(move) <= 1e-8 * np.abs(y)
+        near = (np.abs(move) <= 1e-8 * np.abs(y)) | (some & (np.abs(off) <= ALIKE))
         tried = y + move
         fine = (tried > low) & (tried < high) & (np.abs(move) <= 0.5 * before)
         leap = np.maximum(step, np.abs(y))

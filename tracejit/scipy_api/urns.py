@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.numpy_api.special import betaln, exprel
+from tracejit.numpy_api.special import betaln, exprel, xlogy
 from tracejit.ops.calls import stop_gradient
 from tracejit.scipy_api.formulas import Distribution, Formula, one, positive, zero
 from tracejit.scipy_api.integrals import euler_maclaurin
+from tracejit.scipy_api.peaks import log_area
 from tracejit.scipy_api.quantiles import before_zero, by_sums, counted_by, of_tails, summed
 
 __all__ = ["URNS", "fisher_power", "is_whole", "power_sum", "zeta_of"]
@@ -93,6 +94,24 @@ def _urn_valid(whole: np.ndarray, good: np.ndarray, drawn: np.ndarray) -> Any:
         whole, good, drawn)
 
 
+def _wallenius_over_u(u: np.ndarray, good: np.ndarray, bad: np.ndarray, odds: np.ndarray,
+                      left: np.ndarray) -> Any:
+    r = np.exp(u)
+    return (xlogy(good, -np.expm1(-odds * r)) + xlogy(bad, -np.expm1(-r)) - left * r + u)
+
+
+def _wallenius(k: np.ndarray, whole: np.ndarray, good: np.ndarray, drawn: np.ndarray,
+               odds: np.ndarray) -> Any:
+    """Return the logarithm of the probability of k good ones, by Wallenius' integral."""
+    bad, others = drawn - k, whole - good
+    left = odds * (good - k) + others - bad
+    some = left > 0.0
+    rest = np.where(some, left, 1.0)
+    low, high = -np.log(rest) - 60.0, np.log(2.0 * (drawn + 60.0) / rest)
+    found = log_area(_wallenius_over_u, low, high, k, bad, odds, rest) + np.log(rest)
+    return np.where(some, _log_choose(good, k) + _log_choose(others, bad) + found, 0.0)
+
+
 # --- powers -------------------------------------------------------------------------------------
 
 _DIRECT = 13
@@ -157,6 +176,9 @@ URNS: dict[str, Distribution] = {
                                0.0, True),
     "nchypergeom_fisher": Distribution(
         by_sums(_fisher, _urn_low, _urn_high), ("M", "n", "N", "odds"),
+        lambda m, n, d, odds: _urn_valid(m, n, d) & (odds > 0.0), _urn_low, _urn_high, 0.0, True),
+    "nchypergeom_wallenius": Distribution(
+        by_sums(_wallenius, _urn_low, _urn_high), ("M", "n", "N", "odds"),
         lambda m, n, d, odds: _urn_valid(m, n, d) & (odds > 0.0), _urn_low, _urn_high, 0.0, True),
     "zipf": Distribution({"logpmf": lambda k, a: -a * np.log(k) - np.log(zeta_of(a)), **of_tails(
         _zipf_tails, counted_by(_zipf_tails, zero))}, ("a",), lambda a: a > 1.0, one, inner=1.0,
