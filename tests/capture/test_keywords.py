@@ -30,7 +30,7 @@ HOLES = np.array([[1.0, np.nan, 3.0], [np.inf, 5.0, -np.inf]])
 
 SERIES = ("poly", "cheb", "leg", "herm", "herme", "lag")
 OF_SERIES: dict[str, tuple[Any, ...]] = {
-    **dict.fromkeys(("add", "sub", "mul"), (V, W)), "pow": (V, 2), "der": (V,), "int": (V,),
+    **dict.fromkeys(("add", "sub", "mul", "div"), (V, W)), "pow": (V, 2), "der": (V,), "int": (V,),
     "vander2d": (V, W, (1, 2)), "vander3d": (V, W, V, (1, 0, 2)), "fit": (V, W, 1),
     **{f"{kind}{count}": given for kind in ("val", "grid") for count, given in (
         ("2d", (V, W, M)), ("3d", (V, W, V, M[:, :, None])))}}
@@ -147,6 +147,7 @@ EXTRA: dict[str, dict[str, list[Any]]] = {
     **{f"{prefix}{name}": extra for prefix in SERIES for name, extra in {
         "der": {"scl": [2.0]}, "int": {"lbnd": [0.5], "scl": [2.0], "k": [1.0, [2.0]]},
         "pow": {"maxpower": [3, 1]}}.items()},
+    "cast": {"domain": [[0.0, 2.0]], "window": [[0.0, 3.0]]},
     **{name: {"domain": [[0.0, 2.0]], "window": [[0.0, 3.0]], "symbol": ["t"]} for name in (
         "Polynomial", "Chebyshev", "Legendre", "Hermite", "HermiteE", "Laguerre", "fit",
         "fromroots")},

@@ -31,6 +31,8 @@ def _functions(prefix: str) -> dict[str, list[Case]]:
         "mul": [(lambda a, b: of("mul")(a, b), A, B), (lambda a, b: of("mul")(a, b), Z, WHOLE)],
         "mulx": [(lambda a: of("mulx")(a), A)],
         "pow": [(lambda a: of("pow")(a, 3), B), (lambda a: of("pow")(a, 0) * a[0], B)],
+        "div": [(lambda a, b: of("div")(a, b), A, B), (lambda a, b: of("div")(b, a), A, B),
+                (lambda a, b: of("div")(a, b[:1]), Z, B)],
         "der": [(lambda a: of("der")(a, 2, 1.5), A), (lambda a: of("der")(a, axis=1), TABLE),
                 (lambda a: of("der")(a, 5), F32), (lambda a: of("der")(a), WHOLE)],
         "int": [(lambda a, b: of("int")(a, 2, [b[0], 2.0], b[1], 1.5), A, B),
@@ -75,6 +77,7 @@ def _classes(cls: Any) -> dict[Any, list[Case]]:
         (lambda a, x: (made * x[0] + cls(a) * made)(x) * made.coef[0], A, X)],
         cls.fit: [(lambda x, y: cls.fit(x, y, 3)(x[:3]), X, Y),
                   (lambda x, y: cls.fit(x, y, 2, domain=[-1, 1], w=y * y).deriv().coef, X, Y)],
+        cls.cast: [(lambda a: cls.cast(P.Chebyshev(a, [0, 2]), [0.0, 3.0]).coef, A)],
         cls.fromroots: [(lambda r: cls.fromroots(r, domain=[0, 2]).coef, ROOTS)]}
 
 

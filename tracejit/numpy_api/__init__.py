@@ -43,6 +43,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     placing,
     plain_polynomials,
     polynomial_classes,
+    polynomial_making,
     polynomials,
     products,
     quantile_methods,

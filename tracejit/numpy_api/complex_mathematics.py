@@ -102,6 +102,7 @@ for _name, _entry in _DOMAINS.items():
     FUNCTIONS[getattr(cmath, _name)] = _function(*_entry)
 
 _log = _function(np.log, lambda z: z != 0, False)
+_any_log = _function(np.log, None, False)
 
 
 @captures(cmath.log)
@@ -111,7 +112,7 @@ def complex_log(x: object, base: object = None) -> Any:
         return _log(x)
     divisor = _log(base)
     require(divisor != 0, ValueError, DOMAIN)
-    return _of_python(_log(x) / divisor)
+    return _of_python(_any_log(x) / divisor)  # Python forgets that there is no logarithm of 0
 
 
 @captures(cmath.phase)

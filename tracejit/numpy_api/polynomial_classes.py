@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import operator
-from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -11,19 +11,18 @@ from numpy.polynomial.polyutils import mapparms
 
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.made import Made
-from tracejit.numpy_api.series_bases import BASES, Basis, as_series, count_of
-from tracejit.numpy_api.series_fits import fit
+from tracejit.numpy_api.series_bases import BASES, Basis, as_series, count_of, linear_map, with_last
 from tracejit.numpy_api.series_functions import (
     derivative,
     integral,
-    of_roots,
     power,
+    quotient,
     roots,
     sum_of,
     times,
 )
 from tracejit.trace.ground.context import refuse
-from tracejit.trace.ground.dispatch import FUNCTIONS, OBJECTS, captures
+from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.python.attributes import read_attribute
 from tracejit.trace.python.kinds_of_values import holds_traced
 from tracejit.trace.state.known import known_array
@@ -31,9 +30,9 @@ from tracejit.trace.values.equations import same_dim
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.tracer import Tracer
 
-__all__: list[str] = []
+__all__ = ["Series", "interval", "of_numpys"]
 
-_OTHERS = frozenset(("convert", "cast", "trim", "cutdeg", "linspace", "has_samecoef"))
+_OTHERS = frozenset(("trim", "cutdeg", "linspace", "has_samecoef"))
 """Methods that one made by a capture has not."""
 
 
@@ -50,7 +49,7 @@ class Series(Made):
                  symbol: str) -> None:
         self.basis, self.scipys = basis, f"numpy.polynomial.{basis.cls}"
         (self.coef,), _ = as_series(coef)
-        self.domain, self.window = (_interval(x, name) for x, name in (
+        self.domain, self.window = (interval(x, name) for x, name in (
             (domain, "Domain"), (window, "Window")))
         self.symbol = symbol
 
@@ -116,7 +115,7 @@ class Series(Made):
     def _coefficients(self, other: object) -> Any:
         """Return what an operand has for coefficients, and raise NumPy's errors."""
         if not isinstance(other, Series):
-            other = _of_numpys(other)
+            other = of_numpys(other)
         if not isinstance(other, Series):
             return other
         if other.basis is not self.basis:
@@ -160,16 +159,53 @@ class Series(Made):
         return self._like(self.coef / other)
 
     def __floordiv__(self, other: object) -> Series:
-        raise refuse(f"the quotient of a {self.basis.cls} of traced coefficients cannot be "
-                     "captured", "Use np.polydiv of coefficients, the highest first")
+        return self._like(quotient(self.basis, self.coef, self._coefficients(other))[0])
 
-    __mod__ = __divmod__ = __floordiv__
+    def __mod__(self, other: object) -> Series:
+        return divmod(self, other)[1]
+
+    def __divmod__(self, other: object) -> tuple[Series, Series]:
+        found, rest = quotient(self.basis, self.coef, self._coefficients(other))
+        return self._like(found), self._like(with_last(rest, f"a remainder of {self.basis.cls}"))
+
+    def convert(self, domain: object = None, kind: type | None = None,
+                window: object = None) -> Series:
+        """Return the same polynomial in another basis, domain or window."""
+        cls: Any = getattr(np.polynomial, self.basis.cls) if kind is None else kind
+        to = next((basis for basis in BASES if getattr(np.polynomial, basis.cls) is cls), None)
+        ends = [_known(x, self.basis.cls) for x in (
+            self.domain, self.window, cls.domain if domain is None else domain,
+            cls.window if window is None else window)]
+        if to is None:
+            raise refuse(f"a {self.basis.cls} converted to {cls} cannot be captured",
+                         "Use a class of numpy.polynomial")
+        coef = with_last(self.coef, f"convert of a {self.basis.cls}")
+        matrix = _conversion(self.basis, to, count_of(coef), *(tuple(x.tolist()) for x in ends))
+        return Series(to, linear_map(matrix, coef), ends[2], ends[3], self.symbol)
 
     def __pow__(self, other: object) -> Series:
         return self._like(power(self.basis, self.coef, other, 100))
 
 
-def _interval(x: object, name: str) -> Any:
+def _known(x: object, name: str) -> np.ndarray:
+    """Return an interval whose ends are numbers."""
+    found = known_array(x, "an interval") if isinstance(x, TracedOperand) else np.asarray(x)
+    if found is None:
+        raise refuse(f"convert of a {name} with a traced domain or window cannot be captured",
+                     "Use constants")
+    return np.asarray(interval(found, "Domain"))
+
+
+@functools.lru_cache(maxsize=64)
+def _conversion(of: Basis, to: Basis, count: int, *ends: tuple[float, float]) -> np.ndarray:
+    """Return the matrix from coefficients of one basis to those of another."""
+    first, second = (getattr(np.polynomial, basis.cls) for basis in (of, to))
+    columns = [first(e[:k + 1], ends[0], ends[1]).convert(ends[2], second, ends[3]).coef
+               for k, e in enumerate(np.eye(count))]
+    return np.stack([np.pad(c, (0, count - len(c))) for c in columns], axis=1)
+
+
+def interval(x: object, name: str) -> Any:
     """Return two ends, known ones as NumPy's array."""
     found: Any = as_tracer(x) if holds_traced(x) else np.asarray(x)
     if isinstance(found, Tracer):
@@ -181,94 +217,18 @@ def _interval(x: object, name: str) -> Any:
     raise ValueError(f"{name} has wrong number of elements.")
 
 
-def _known_interval(x: object) -> Any:
+def _known_ends(x: object) -> Any:
     """Return the ends of an interval of a polynomial from outside, as NumPy's under a guard."""
     found = known_array(x, "the interval of a polynomial") if isinstance(x, TracedOperand) else x
     return x if found is None else found
 
 
-def _of_numpys(x: object) -> Any:
+def of_numpys(x: object) -> Any:
     """Return a polynomial from outside, its arrays read like any others; else what is given."""
     for basis in BASES:
         if type(x) is getattr(np.polynomial, basis.cls):
-            domain, window = (_known_interval(read_attribute(x, name))
+            domain, window = (_known_ends(read_attribute(x, name))
                               for name in ("domain", "window"))
             return Series(basis, read_attribute(x, "coef"), domain, window,
                           read_attribute(x, "symbol"))
     return x
-
-
-def _default(cls: type, name: str) -> Any:
-    return getattr(cls, name)
-
-
-def _constructor(basis: Basis, cls: type) -> Callable[..., Any]:
-    def make(coef: object, domain: object = None, window: object = None,
-             symbol: str = "x") -> Series:
-        return Series(basis, coef, _default(cls, "domain") if domain is None else domain,
-                      _default(cls, "window") if window is None else window, symbol)
-
-    return make
-
-
-def _fit(basis: Basis, cls: type) -> Callable[..., Any]:
-    def capture(x: object, y: object, deg: object, domain: object = None, rcond: object = None,
-                full: object = False, w: object = None, window: object = None,
-                symbol: str = "x") -> Any:
-        places: Any = as_tracer(x)
-        if places.dtype.kind == "c":
-            raise refuse("a fit at complex points cannot be captured", "Give real ones")
-        ends: Any = domain
-        if domain is None or (isinstance(domain, list) and not domain):
-            if domain is None:
-                low, high = np.min(places), np.max(places)
-                flat = low == high
-                ends = as_tracer(np.stack([np.where(flat, low - 1, low) + 0.0,
-                                           np.where(flat, high + 1, high) + 0.0]))
-            else:
-                ends = _default(cls, "domain")
-        ends = _interval(ends, "Domain")
-        to = _interval(_default(cls, "window") if window is None else window, "Window")
-        offset, scale = mapparms(ends, to)
-        found = fit(basis, offset + scale * places, y, deg, rcond, full, w)
-        if full:
-            return Series(basis, found[0], ends, to, symbol), found[1]
-        return Series(basis, found, ends, to, symbol)
-
-    return capture
-
-
-def _fromroots(basis: Basis, cls: type) -> Callable[..., Any]:
-    def capture(roots: object, domain: object = (), window: object = None,
-                symbol: str = "x") -> Any:
-        given: Any = as_tracer(roots)
-        if domain is None:
-            raise refuse("a polynomial of traced roots whose domain is theirs cannot be captured",
-                         "Give domain=")
-        own = isinstance(domain, (list, tuple)) and not domain
-        ends = _default(cls, "domain") if own else domain
-        to = _default(cls, "window") if window is None else window
-        offset, scale = mapparms(_interval(ends, "Domain"), _interval(to, "Window"))
-        count = count_of(given)
-        return Series(basis, of_roots(basis, offset + scale * given) / scale ** count, ends, to,
-                      symbol)
-
-    return capture
-
-
-def _method(name: str) -> Callable[..., Any]:
-    def capture(x: object, *args: object, **kwargs: object) -> Any:
-        return getattr(_of_numpys(x), name)(*args, **kwargs)
-
-    return capture
-
-
-for _basis in BASES:
-    _cls = getattr(np.polynomial, _basis.cls)
-    captures(_cls)(_constructor(_basis, _cls))
-    captures(_cls.fit)(_fit(_basis, _cls))
-    captures(_cls.fromroots)(_fromroots(_basis, _cls))
-    OBJECTS[f"numpy.polynomial.{_basis.cls}"] = {
-        name: _method(name) for name in (
-            "__call__", "integ", "__add__", "__radd__", "__sub__", "__rsub__", "__mul__",
-            "__rmul__", "__truediv__")}

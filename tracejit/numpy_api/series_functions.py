@@ -25,10 +25,10 @@ from tracejit.numpy_api.series_bases import (
 from tracejit.numpy_api.series_fits import fit, products_of, vander
 from tracejit.trace.ground.dispatch import FUNCTIONS, captures
 from tracejit.trace.values.equations import cast, same_dim
-from tracejit.trace.values.python_numbers import require_ours
+from tracejit.trace.values.python_numbers import require, require_ours
 from tracejit.trace.values.symbolic_ints import known_int
 
-__all__ = ["derivative", "integral", "of_roots", "power", "roots", "sum_of", "times"]
+__all__ = ["derivative", "integral", "of_roots", "power", "quotient", "roots", "sum_of", "times"]
 
 
 def _label(basis: Basis, name: str) -> str:
@@ -73,6 +73,31 @@ def power(basis: Basis, c: object, pow: object, maxpower: object) -> Any:
     for _ in range(count - 1):
         found = product(basis, found, a)
     return with_last(found, _label(basis, "pow"))
+
+
+def quotient(basis: Basis, c1: object, c2: object) -> tuple[Any, Any]:
+    """Return the coefficients of a quotient and those of the remainder, none left out."""
+    (a, b), _ = as_series(c1, c2)
+    a, b = (with_last(x, _label(basis, "div")) for x in (a, b))
+    require(b[-1] != 0, ZeroDivisionError, "")
+    n, m = count_of(a), count_of(b)
+    if n < m:
+        return a[:1] * 0, a
+    if m == 1:
+        return a / b[-1], a[:1] * 0
+    found: list[Any] = []
+    for i in reversed(range(n - m + 1)):
+        unit = as_tracer(np.eye(i + 1, dtype=a.dtype)[i])
+        each = product(basis, unit, b)
+        factor = a[-1] / each[-1]
+        a = a[:-1] - factor * each[:-1]
+        found.append(factor)
+    return np.stack(found[::-1]), a
+
+
+def _divided(basis: Basis, c1: object, c2: object) -> tuple[Any, Any]:
+    found, rest = quotient(basis, c1, c2)
+    return found, with_last(rest, _label(basis, "div"))
 
 
 def _first(c: object, axis: object) -> tuple[Any, int]:
@@ -222,6 +247,7 @@ def _enter(basis: Basis) -> None:
         basis, c, m, k, lbnd, scl, axis))
     at("fromroots")(lambda roots: of_roots(basis, roots))
     at("companion")(lambda c: companion(basis, c))
+    at("div")(lambda c1, c2: _divided(basis, c1, c2))
     at("roots")(lambda c: roots(basis, c))
     at("vander")(lambda x, deg: vander(basis, x, deg))
     at("vander2d")(lambda x, y, deg: products_of(basis, (x, y), deg))
