@@ -147,6 +147,13 @@ class _Effects:
                     or self.writes & (later.reads | later.writes) or self.reads & later.writes
                     or self.defines & later.uses)
 
+    def add(self, other: _Effects) -> None:
+        """Add the effects of a statement that the step now carries out, too."""
+        self.reads |= other.reads
+        self.writes |= other.writes
+        self.uses |= other.uses
+        self.defines |= other.defines
+
     def reason(self, step: Step, later: _Effects) -> Reason:
         """Return why a later step must stay behind this one."""
         made: set[Buffer | Value] = {*self.writes & (later.reads | later.writes),
@@ -178,6 +185,9 @@ class _Scheduler:
         self.elements, self.buffers, self.apart, self.style = elements, buffers, apart, style
         self.steps: list[Step] = []
         self.effects: list[_Effects] = []
+        self.makers: dict[Buffer | Value, list[_Effects]] = {}
+        self.readers: dict[Buffer, list[_Effects]] = {}
+        """Of steps: who writes a buffer or defines a scalar, and who reads a buffer."""
 
     def run(self, block: Block) -> list[Step]:
         for eqn in block.eqns:
@@ -224,11 +234,23 @@ class _Scheduler:
     def _place_single(self, eqn: Eqn) -> None:
         """Put an equation right behind the last step that it depends on."""
         effects = self._effects_of_single(eqn)
+        looked_at: set[Buffer | Value] = {*effects.reads, *effects.writes, *effects.uses}
+        needed = {id(e) for x in looked_at for e in self.makers.get(x, ())}
+        needed.update(id(e) for x in effects.writes for e in self.readers.get(x, ()))
         k = len(self.steps)
-        while k > 0 and not self.effects[k - 1].before(effects):
+        while k > 0 and not (effects.is_barrier or self.effects[k - 1].is_barrier
+                             or id(self.effects[k - 1]) in needed):
             k -= 1
         self.steps.insert(k, Single(eqn))
         self.effects.insert(k, effects)
+        self._note(effects, effects)
+
+    def _note(self, step: _Effects, new: _Effects) -> None:
+        """Note what a step has come to read, write and define."""
+        for x in (*new.writes, *new.defines):
+            self.makers.setdefault(x, []).append(step)
+        for x in new.reads:
+            self.readers.setdefault(x, []).append(step)
 
     def _place(self, statement: Statement) -> None:
         effects = self._effects_of(statement)
@@ -239,10 +261,8 @@ class _Scheduler:
                 reason = _fuse(step, statement, self.elements, self.buffers, self.apart,
                                self.style.vectorises)
                 if reason is None:
-                    old = self.effects[k]
-                    self.effects[k] = _Effects(
-                        old.reads | effects.reads, old.writes | effects.writes,
-                        old.uses | effects.uses, old.defines | effects.defines)
+                    self.effects[k].add(effects)
+                    self._note(self.effects[k], effects)
                     return
                 refused.append(Apart(statement, step, reason))
             if self.effects[k].before(effects):
@@ -252,6 +272,7 @@ class _Scheduler:
         self.apart += refused
         self.steps.append(as_nest(statement, 0))
         self.effects.append(effects)
+        self._note(effects, effects)
 
     def _beyond(self, k: int, statement: Statement, effects: _Effects) -> Iterator[Apart]:
         """Yield the nest that a statement might have joined but for a step that it cannot pass."""
