@@ -247,10 +247,11 @@ class _Scheduler:
 
     def _note(self, step: _Effects, new: _Effects) -> None:
         """Note what a step has come to read, write and define."""
-        for x in (*new.writes, *new.defines):
+        made: set[Buffer | Value] = {*new.writes, *new.defines}
+        for x in made:
             self.makers.setdefault(x, []).append(step)
-        for x in new.reads:
-            self.readers.setdefault(x, []).append(step)
+        for buffer in new.reads:
+            self.readers.setdefault(buffer, []).append(step)
 
     def _place(self, statement: Statement) -> None:
         effects = self._effects_of(statement)
