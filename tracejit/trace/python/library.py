@@ -27,8 +27,8 @@ from tracejit.trace.lists.orders import (
 )
 from tracejit.trace.python.numbers_in_python import OF_NUMBERS
 
-__all__ = ["LIBRARY", "extreme_by_key", "extreme_by_keys", "extreme_of_array", "sorted_by_key",
-           "sorted_by_keys", "take_out"]
+__all__ = ["LIBRARY", "extreme_by_comparing", "extreme_by_key", "extreme_by_keys",
+           "extreme_of_array", "sorted_by_key", "sorted_by_keys", "take_out"]
 
 
 # --- heapq ----------------------------------------------------------------------------------------
@@ -229,6 +229,15 @@ def extreme_by_keys(largest: bool, items: list[object], keys: Any) -> object:
     for k in range(1, len(items)):
         if keys[k] > best_key if largest else keys[k] < best_key:
             best, best_key = items[k], keys[k]
+    return best
+
+
+def extreme_by_comparing(largest: bool, items: list[Any]) -> object:
+    """Return the first of the largest or smallest items, compared by methods of their own."""
+    best = items[0]
+    for k in range(1, len(items)):
+        if items[k] > best if largest else items[k] < best:
+            best = items[k]
     return best
 
 

@@ -19,12 +19,14 @@ from tracejit.trace.python.calls import call_function
 from tracejit.trace.python.item_functions import items_in_turn, items_taken, list_of
 from tracejit.trace.python.kinds_of_values import holds_traced
 from tracejit.trace.python.library import (
+    extreme_by_comparing,
     extreme_by_key,
     extreme_by_keys,
     extreme_of_array,
     sorted_by_key,
     sorted_by_keys,
 )
+from tracejit.trace.python.special_methods import special_method
 from tracejit.trace.regions.branches import as_condition
 from tracejit.trace.state.changes import is_iterator, note_made
 from tracejit.trace.state.uncaptured import read_deeply
@@ -68,6 +70,9 @@ def fold_by(ufunc: Any, plain: Callable[..., object]) -> Callable[..., Any]:
             args = (tuple(items) if is_iterator(items) else items,)
         if kwargs.get("key") is not None or (len(args) > 1 and _holds_rows(args)):
             return _extreme_by_key(ufunc, plain, args, **kwargs)
+        things = args[0] if len(args) == 1 else args
+        if isinstance(things, (list, tuple)) and any(map(_compares_itself, things)):
+            return call_function(extreme_by_comparing, (ufunc is np.maximum, [*things]), {})
         if not any(map(holds_traced, args)):
             return call_natively(plain, args, kwargs)
         if len(args) == 1:
@@ -78,6 +83,12 @@ def fold_by(ufunc: Any, plain: Callable[..., object]) -> Callable[..., Any]:
         return result
 
     return function
+
+
+def _compares_itself(x: object) -> bool:
+    """Return whether an object's class compares it by a method of the user's."""
+    return not isinstance(x, (Tracer, SymInt, np.ndarray, np.generic, int, float, str)) and any(
+        special_method(x, name) is not None for name in ("__lt__", "__gt__"))
 
 
 def _holds_rows(xs: object) -> bool:
