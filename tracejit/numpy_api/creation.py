@@ -264,7 +264,7 @@ def _view_method(a: Any, dtype: npt.DTypeLike | None = None, type: object = None
     if dtype is not None or type is not None:
         raise refuse("a view of an array's bytes as another dtype cannot be captured",
                      "Use .astype(), or .real and .imag")
-    return a[...]
+    return a[...] if a.is_array else a
 
 
 METHODS["view"] = _view_method

@@ -132,7 +132,9 @@ def unique(ar: object, return_index: object = False, return_inverse: object = Fa
         which: Any = np.cumsum(begins) - 1
         blank = apply("full", np.int64(0), shape=flat.dims)
         inverse = apply("scatter", blank, which, order, axes=(0,), position=0)
-        found.append(apply("reshape", inverse, shape=a.dims))
+        inverse = apply("reshape", inverse, shape=a.dims)
+        inverse.cell.is_array = True
+        found.append(inverse)
     if return_counts:
         end = emit_value("full", [atom_of(as_operand(flat.dims[0]))], {"shape": (1,)})
         found.append(np.diff(concatenate([places, tracer_of(end)])))
@@ -177,7 +179,7 @@ def _flat(*arrays: object) -> list[Tracer]:
 @_by_data(np.union1d)
 def union1d(ar1: object, ar2: object) -> Any:
     """Return the elements in one of two arrays or in both, sorted."""
-    return unique(concatenate(_flat(ar1, ar2)))
+    return unique(np.concatenate((ar1, ar2), axis=None))  # type: ignore[arg-type]
 
 
 @_by_data(np.intersect1d)

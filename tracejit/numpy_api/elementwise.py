@@ -21,6 +21,7 @@ from tracejit.trace.values.equations import (
     cast,
     dims_of,
     emit,
+    is_weak,
     lift,
 )
 from tracejit.trace.values.equations import dtype_of as operand_dtype
@@ -185,6 +186,8 @@ def _rounded(x: object) -> Any:
 @captures(np.real)
 def real(x: object) -> Any:
     """Return the real part; of complex numbers it cannot be written to, as NumPy's view can."""
+    if is_weak(x):
+        return _part_of_pythons("real", x)
     x = as_tracer(x)
     return _part("real", x) if x.dtype.kind == "c" else x
 
@@ -193,17 +196,33 @@ def _part(op: str, x: Tracer) -> Tracer:
     result = apply(op, x)
     result.cell.constant = f"writing to an array through its {op} part"
     if x.is_array:
+        result.cell.is_array = True
         result.cell.stands_for([x.cell])
         result.cell.is_array = True
     return result
 
 
+def _part_of_pythons(op: str, x: object) -> Any:
+    """Return a part of a Python number, which is one: of a bool it is an int."""
+    if isinstance(x, Tracer) and x.dtype.kind == "c":
+        return tracer_of(apply(op, x).value, weak=True)
+    if not isinstance(x, (Tracer, SymInt)):
+        return getattr(x, op)
+    if op == "imag":
+        return 0.0 if x.dtype.kind == "f" else 0
+    return x if x.dtype.kind == "f" else python_int(x)
+
+
 @captures(np.imag)
 def imag(x: object) -> Any:
     """Return the imaginary part."""
+    if is_weak(x):
+        return _part_of_pythons("imag", x)
     x = as_tracer(x)
     if x.dtype.kind == "c":
         return _part("imag", x)
+    if not x.is_array:
+        return x.dtype.type(0)
     result: Any = np.zeros_like(x)
     result.cell.constant = "writing to the imaginary part of real numbers"
     return result
@@ -283,7 +302,7 @@ def nan_to_num(x: object, copy: bool = True, nan: float = 0.0, posinf: Any = Non
 @captures(np.sinc)
 def sinc(x: Any) -> Any:
     """Return sin(pi x) / (pi x)."""
-    scaled = np.pi * x
+    scaled = np.pi * lift(x)
     near = np.absolute(scaled) < 0.05  # where derivatives of the quotient lose all digits
     safe, small = np.where(near, 1.0, scaled), np.where(near, scaled, 0.0)
     square = small * small

@@ -14,7 +14,16 @@ from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.python.ufunc_calls import write_reduced
-from tracejit.trace.values.equations import apply, as_operand, cast, dtype_of, same_dim, to_dim
+from tracejit.trace.values.equations import (
+    apply,
+    as_operand,
+    cast,
+    dtype_of,
+    lift,
+    promotion_key,
+    same_dim,
+    to_dim,
+)
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.tracer import Tracer
@@ -35,9 +44,13 @@ from tracejit.numpy_api.shapes import (
 __all__ = ["concatenate"]
 
 
-def _promoted(arrays: Sequence[object]) -> list[Tracer]:
+def _promoted(arrays: Sequence[object], weak: Sequence[object] = ()) -> list[Tracer]:
+    """Return arrays in one dtype; `weak` are they as given, if Python's numbers leave the dtype."""
     parts = [as_tracer(a) for a in arrays]
     dtype = np.result_type(*(p.dtype for p in parts))
+    keys = [promotion_key(lift(a)) for a in weak]
+    if any(isinstance(k, np.dtype) for k in keys):
+        dtype = np.result_type(*(np.zeros(0, k) if isinstance(k, np.dtype) else k(0) for k in keys))
     return [p if p.dtype == dtype else cast(p, dtype) for p in parts]
 
 
@@ -73,8 +86,9 @@ def concatenate(arrays: Any, axis: object = 0, out: object = None, *,
     rows = _rows(arrays, "concatenate", out, dtype) if casting == "same_kind" else None
     if rows is not None and rows.ndim > 1:
         return _joined(rows, axis)
+    arrays = list(arrays)
     given = [as_tracer(a) for a in arrays]
-    parts = _promoted(given)
+    parts = _promoted(given, arrays if axis is None else ())
     if out is not None and dtype is not None:
         raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were "
                         "provided.")

@@ -26,7 +26,7 @@ from tracejit.trace.values.equations import (
     to_dim,
 )
 from tracejit.trace.values.operands import TracedOperand
-from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.python_numbers import require, strong
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
 if TYPE_CHECKING:
@@ -71,16 +71,19 @@ def geomspace(start: object, stop: object, num: object = 50, endpoint: bool = Tr
                      "Write start * (stop / start) ** t")
     own = np.result_type(*kinds, np.float64)
     first, last = (x if isinstance(x, float) else cast(x, own) for x in (first, last))
-    require(np.logical_and(np.not_equal(first, 0), np.not_equal(last, 0)), ValueError,
+    fine = np.logical_and(np.not_equal(first, 0), np.not_equal(last, 0))
+    require(np.all(fine) if dims_of(fine) else fine, ValueError,
             "Geometric sequence cannot include zero")
     sign = np.sign(first)
-    exponents = linspace(np.log10(first / sign), np.log10(last / sign), num, endpoint, axis=axis)
+    exponents = linspace(np.log10(first / sign), np.log10(last / sign), num, endpoint)
     result = np.power(10.0, exponents)
-    places, n = iota(to_dim(num)), as_operand(to_dim(num))
+    n = as_operand(to_dim(num))
+    places = iota(to_dim(num)).reshape((n, *(1,) * (len(dims_of(result)) - 1)))
     if endpoint:
         result = np.where((places == n - 1) & (places > 0), last / sign, result)
     result = np.where(places == 0, first / sign, result) * sign
-    return cast(result, own if dtype is None else dtype)
+    made: Any = cast(result, own if dtype is None else dtype)
+    return made if axis == 0 else np.moveaxis(made, 0, axis)
 
 
 # --- bins ---------------------------------------------------------------------------------------
@@ -209,8 +212,10 @@ def histogram(a: object, bins: object = 10, range: Sequence[float] | None = None
 def isreal(x: object) -> Any:
     """Return where the imaginary part is 0."""
     given = as_tracer(x)
-    found = np.equal(np.imag(given), 0)
-    return as_python_number(found) if is_weak(x) or is_weak(given) else found
+    found = np.equal(np.imag(strong(given)), 0)
+    if not (is_weak(x) or is_weak(given)):
+        return found
+    return as_python_number(found) if isinstance(found, TracedOperand) else bool(found)
 
 
 @captures(np.iscomplex)

@@ -61,11 +61,12 @@ def cumprod(a: Any, axis: object = None, dtype: npt.DTypeLike | None = None,
 @captures(np.diff)
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: object = None, append: object = None) -> Any:
     """Return differences of neighbours."""
-    a, n = as_tracer(a), known_int(n, "the order of np.diff")
+    n = known_int(n, "the order of np.diff")
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n}")
     if n == 0:
         return a  # without what is to be put before and behind
+    a = as_tracer(a)
     if not a.dims:
         raise ValueError("diff requires input that is at least one dimensional")
     axis = normalize_axis(axis, len(a.dims))

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.ir.dims import Dim, Expr, floor_div, product
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_array, as_tracer
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import METHODS, PROPERTIES, captures
 from tracejit.trace.ground.layouts import stretched
 from tracejit.trace.ground.views import ReshapeStep, TransposeStep
-from tracejit.trace.values.equations import apply, is_one, same_dim, to_dims
-from tracejit.trace.values.indexing import as_memory, view
+from tracejit.trace.values.equations import apply, is_one, is_weak, same_dim, to_dims
+from tracejit.trace.values.indexing import view
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.reshapes import ravelled, reshaped
 from tracejit.trace.values.symbolic_ints import of_dim, python_dims
@@ -27,15 +27,22 @@ __all__ = ["as_tuple", "atleast_1d", "atleast_2d", "broadcast_to", "exact_quotie
            "filled_in", "moveaxis", "ravel", "reshape", "transpose"]
 
 
+def _operand(a: object) -> Tracer:
+    """Return an operand of a function that gives an array of a Python number; else as it is."""
+    return as_array(a) if is_weak(a) else as_tracer(a)
+
+
 @captures(np.reshape)
 def reshape(a: object, /, shape: object = None, order: str = "C", *, newshape: object = None,
             copy: object = None) -> Tracer:
     """Return an array in another shape of the same size: a view where NumPy has one."""
-    a = as_tracer(a)
+    a = _operand(a)
     if order == "F":
         return transpose(reshape(transpose(a), tuple(reversed(as_tuple(shape))), copy=copy))
     _require_c_order(a, order, "reshape")
     target = filled_in(a.dims, shape if shape is not None else newshape)
+    if not (target or a.is_array):
+        return a  # of a number of NumPy's, which it stays
     return apply("reshape", a, shape=target) if copy else reshaped(a, target)
 
 
@@ -129,8 +136,8 @@ def expand_dims(a: object, axis: object) -> Tracer:
 @captures(np.squeeze, method="squeeze")
 def squeeze(a: object, axis: object = None) -> Tracer:
     """Return a view without axes of size 1."""
-    a = as_tracer(a)
-    if not (a.is_array or a.weak):
+    a = _operand(a)
+    if not a.is_array:
         return a
     require_no_list(axis)
     if axis is None:
@@ -161,15 +168,18 @@ def atleast_2d(*arys: object) -> Any:
 @captures(np.transpose, np.permute_dims)
 def transpose(a: object, axes: Any = None) -> Tracer:
     """Return a view with its axes permuted."""
-    a = as_tracer(a)
+    a = _operand(a)
     ndim = len(a.dims)
-    order = tuple(reversed(range(ndim))) if axes is None else tuple(
-        normalize_axis(k, ndim) for k in axes)
+    given = axes if axes is None or isinstance(axes, (tuple, list)) else (axes,)
+    if given is not None and len(given) != ndim:
+        raise ValueError("axes don't match array")
+    order = tuple(reversed(range(ndim))) if given is None else tuple(
+        normalize_axis(k, ndim) for k in given)
     if sorted(order) != list(range(ndim)):
         raise ValueError("axes don't match array")
     same = order == tuple(range(ndim))
     if not ndim:
-        return a if a.is_array or not a.weak else as_memory(a)
+        return a
     return Tracer(a.cell, a.steps) if same else view(a, TransposeStep(order))
 
 

@@ -168,7 +168,7 @@ def _several(step: Callable[..., object], last: Callable[..., object] | None, la
         if not places:
             if last is not None:
                 raise IndexError("list index out of range")
-            return _as_complex(x)
+            return x
         pairs = list(zip(lengths, places, strict=True))
         result: Any = x
         if last is not None and last_first:

@@ -54,7 +54,7 @@ def triu_indices_from(arr: Tracer, k: object = 0) -> Any:
 @captures(np.diag_indices)
 def diag_indices(n: object, ndim: int = 2) -> tuple[Tracer, ...]:
     """Return the indices of a diagonal, once per axis."""
-    return (iota(to_dim(n)),) * ndim
+    return (iota(to_dim(n)),) * need_int(to_dim(ndim), "the number of axes of np.diag_indices")
 
 
 @captures(np.diag_indices_from)

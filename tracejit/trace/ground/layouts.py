@@ -293,6 +293,7 @@ def own_memory(result: Any, given: Any) -> Any:
             x.cell is result.cell for x in operands):
         return result
     made = result.own()
+    made.cell.is_array = result.is_array
     made.cell.layout = _MadeOf(tuple([(rule_of(x), x.aval.shape) for x in operands]))
     return made
 

@@ -30,7 +30,7 @@ from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.mixed import Merged
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.symbolic_ints import SymInt, of_dim
-from tracejit.trace.values.tracer import Tracer, tracer_of
+from tracejit.trace.values.tracer import Tracer, no_sequence, tracer_of
 
 __all__ = ["Iterated", "TracedIterable", "as_index", "as_now", "counted", "ends_of_slice",
            "is_traced", "item_in_turn", "make_enumerate", "make_ndenumerate", "make_ndindex",
@@ -157,7 +157,7 @@ def counted(x: Any) -> TracedIterable | None:
         return x.all_at_once()
     if isinstance(x, Tracer):
         if not x.dims:
-            raise TypeError("iteration over a 0-d array")
+            raise no_sequence(x, "iteration over a 0-d array", "{} object is not iterable")
         if isinstance(x, Changing):
             x = x.read_value()
         own = Tracer(x.cell, x.steps)  # the loop's own handle: the name may be bound to another

@@ -70,7 +70,7 @@ from tracejit.trace.state.uncaptured import read_unseen
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.symbolic_ints import SymInt, of_dim
 from tracejit.trace.values.text import write
-from tracejit.trace.values.tracer import Tracer
+from tracejit.trace.values.tracer import Tracer, no_sequence
 
 __all__: list[str] = []
 
@@ -78,7 +78,7 @@ __all__: list[str] = []
 def _length(x: Any) -> Any:
     if isinstance(x, Tracer):
         if not x.dims:
-            raise TypeError("len() of unsized object")
+            raise no_sequence(x, "len() of unsized object", "object of type {} has no len()")
         return of_dim(x.dims[0])
     if isinstance(x, SymInt):
         raise TypeError("object of type 'int' has no len()")

@@ -79,7 +79,8 @@ from tracejit.trace.values.tracer import Tracer
 __all__ = ["call_function"]
 
 
-_ARRAYS = frozenset((np.where, np.select, np.piecewise, np.tensordot, np.cov, np.roll))
+_ARRAYS = frozenset((np.where, np.select, np.piecewise, np.tensordot, np.linalg.tensordot, np.cov,
+                     np.roll, np.isin, np.i0, np.cross, np.fft.fftn, np.fft.ifftn))
 """The functions that return arrays of no axes where other functions of NumPy return numbers."""
 
 

@@ -47,7 +47,7 @@ def to_float(x: Any = 0.0) -> Any:
         return float(x)
     if isinstance(x, Tracer):
         require_scalar(x)
-        if x.dtype.kind == "c" and x.weak:
+        if x.dtype.kind == "c" and (x.weak or x.is_array):
             raise TypeError("float() argument must be a string or a real number, not 'complex'")
     result = cast(x, np.float64)
     result.weak = True

@@ -377,7 +377,7 @@ def python_int(x: Any) -> Any:
     if isinstance(x, SymInt):
         return x
     kind = dtype_of(x).kind
-    if kind == "c" and x.weak:
+    if kind == "c" and (x.weak or x.is_array):
         raise TypeError("int() argument must be a string, a bytes-like object or a real number, "
                         "not 'complex'")
     if kind in "fc":

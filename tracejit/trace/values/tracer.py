@@ -168,6 +168,8 @@ class Tracer(TracedOperand):
         return self.aval.ndim
 
     def __getattr__(self, name: str) -> Any:
+        if name in _OF_ARRAYS_ALONE and not self.is_array:
+            raise AttributeError(f"{_name_of_type(self)} object has no attribute {name!r}")
         if name in PROPERTIES:
             return ABOVE.named(PROPERTIES[name](self), (self,))
         if name in METHODS:
@@ -188,12 +190,12 @@ class Tracer(TracedOperand):
 
     def __len__(self) -> int:
         if not self.dims:
-            raise TypeError("len() of unsized object")
+            raise no_sequence(self, "len() of unsized object", "object of type {} has no len()")
         return need_int(self.dims[0], "len() in code that is not rewritten")
 
     def __iter__(self) -> Iterator[Any]:
         if not self.dims:
-            raise TypeError("iteration over a 0-d array")
+            raise no_sequence(self, "iteration over a 0-d array", "{} object is not iterable")
         count = need_int(self.dims[0], "iterating over an array")
         return map(self.__getitem__, range(count))  # each when its turn comes
 
@@ -280,6 +282,25 @@ class CellPlace:
 def _emit_one(op: Any, inputs: tuple[Any, ...], params: Any) -> Value:
     (value,) = current().builder.emit(op, inputs, params)
     return value
+
+
+_OF_ARRAYS_ALONE = frozenset(dir(np.ndarray)).difference(dir(np.float64), dir(object))
+"""The attributes of arrays that NumPy's numbers have not."""
+
+
+def _name_of_type(number: Tracer) -> str:
+    kind = {"f": "float", "i": "int", "c": "complex", "b": "bool"}
+    scalar = number.dtype.type
+    return repr(kind[number.dtype.kind] if number.weak else f"numpy.{scalar.__name__}")
+
+
+def no_sequence(x: Tracer, of_array: str, of_number: str) -> TypeError:
+    """Return Python's error where a sequence is asked for and there is none.
+
+    of_array  -- its text for an array without axes
+    of_number -- its text for a number, with {} for the name of the type
+    """
+    return TypeError(of_array if x.is_array else of_number.format(_name_of_type(x)))
 
 
 def tracer_of(value: Value, *, weak: bool = False) -> Tracer:
