@@ -1,4 +1,4 @@
-"""NumPy's own tests, put to captured calls: python tests/numpy_suite.py [--only FILES] [--json F].
+"""NumPy's own tests, put to captured calls: python tests/numpy_suite.py [--only FILES] [--page].
 
 The installed NumPy ships its tests. Here the names `np`, `numpy` and what is imported from them
 stand, in each test module, for modules whose functions capture the call: arrays of numbers among
@@ -18,6 +18,7 @@ import builtins
 import copy
 import functools
 import json
+import re
 import sys
 import types
 import warnings
@@ -369,11 +370,52 @@ def kind_of(said: str, notes: list[Note]) -> str:
     return "passed" if said == "passed" else "failed"
 
 
+WORDS = {"passed": "passed", "refused": "a call refused", "design": "differs by design",
+         "differs": "differs", "failed": "fails by itself"}
+
+
+def page(outcomes: dict[str, tuple[str, list[Note]]]) -> str:
+    """Return the results as a page: tests by file, refusals by function, what differs."""
+    files: dict[str, Counter[str]] = {}
+    for name, found in outcomes.items():
+        files.setdefault(name.partition("::")[0], Counter())[kind_of(*found)] += 1
+    rows = [f"| {name} | " + " | ".join(str(count[kind]) for kind in WORDS) + " |"
+            for name, count in [*files.items(), ("all", sum(files.values(), Counter()))]]
+    refused: dict[tuple[str, str], set[str]] = {}
+    for name, (_, notes) in outcomes.items():
+        for kind, function, words in notes:
+            if kind == "refused":
+                reason = re.sub(r"^\S+\.py:\d+: ", "", words).split(". ")[0]
+                refused.setdefault((function, reason[:110].replace("|", "/")), set()).add(name)
+    most = sorted(refused.items(), key=lambda item: (-len(item[1]), item[0]))
+    differs = [(name, said, notes) for name, (said, notes) in outcomes.items()
+               if kind_of(said, notes) in ("differs", "failed")]
+    lines = ["# NumPy's own tests through captured calls", "",
+             f"NumPy {np.__version__}, by `python tests/numpy_suite.py --page`; tests with a "
+             "captured call, by what became of them.", "",
+             f"| file | {' | '.join(WORDS.values())} |", "|---" * 6 + "|", *rows, "",
+             "## What is refused", "", "| function | reason | tests |", "|---|---|---|",
+             *(f"| {f} | {reason} | {len(names)} |" for (f, reason), names in most[:60]), "",
+             "## What differs by design", "",
+             *(f"- `{name}` {words}" for name, words in BY_DESIGN.items()), "",
+             "## What else is not NumPy's", "", "| test | what |", "|---|---|"]
+    for name, said, notes in differs:
+        first = next((f"{f}: {words}" for kind, f, words in notes
+                      if kind != "refused" and not is_by_design((kind, f, words))), said)
+        lines.append(f"| {name} | {' '.join(without_paths(first).split())[:150]} |")
+    return "\n".join(lines) + "\n"
+
+
+def without_paths(words: str) -> str:
+    return re.sub(r"/\S*/", "", words).replace("|", "/")
+
+
 def main() -> None:
     """Run what is asked for and print what is not NumPy's."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", nargs="+", default=FILES, metavar="FILES")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--page", action="store_true", help="write numpy_suite_results.md")
     parser.add_argument("options", nargs="*", help="more for pytest, after --")
     asked = parser.parse_args()
     outcomes = run(asked.only, asked.options)
@@ -387,6 +429,8 @@ def main() -> None:
     reasons = Counter(name for said, notes in outcomes.values() for kind, name, _ in notes
                       if kind == "refused")
     builtins.print("refused most:", reasons.most_common(40))
+    if asked.page:
+        (Path(__file__).parent / "numpy_suite_results.md").write_text(page(outcomes))
     if asked.json:
         asked.json.write_text(json.dumps(outcomes, indent=1))
 

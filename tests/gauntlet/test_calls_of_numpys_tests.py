@@ -170,6 +170,28 @@ CASES: list[tuple[Any, Any]] = [
 ]
 
 
+ORDER = -np.inf
+CASES += [
+    (lambda x: np.linalg.cond(x, ORDER), np.diag([1.0, 2.0, 5.0])),
+    (lambda x: np.piecewise(x, np.array([1, 0]), [1]), np.array([0, 0])),
+    (lambda x: np.linalg.svd(x, hermitian=True)[2], np.ones((2, 2), np.float32)),
+    (lambda x: np.nanvar(x, ddof=0.5, correction=0.5), np.ones(3)),
+]
+HALF = np.float16(1.5)
+
+
+def test_an_outer_number_of_a_dtype_that_is_not_captured_is_a_constant() -> None:
+    global HALF
+    with tracejit.config(disable_jit=True):
+        program = tracejit.jit(lambda x: x * float(HALF) if HALF > 1 else x)
+        np.testing.assert_array_equal(program(np.ones(2)), [1.5, 1.5])
+        try:
+            HALF = np.float16(0.5)
+            np.testing.assert_array_equal(program(np.ones(2)), [1.0, 1.0])
+        finally:
+            HALF = np.float16(1.5)
+
+
 def leaves(found: Any) -> list[Any]:
     if isinstance(found, (tuple, list)):
         return [x for part in found for x in leaves(part)]

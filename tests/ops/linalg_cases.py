@@ -61,6 +61,9 @@ LINALG_CASES: dict[str, list[tuple[Any, ...]]] = {
         (scipy.linalg.eigvals_banded, BAND), (scipy.linalg.eigvals_banded, BAND + 1j * BAND[::-1]),
         (lambda a: scipy.linalg.eigvals_banded(a, lower=True, select="i", select_range=(1, 3)),
          BAND), (scipy.linalg.eigvals_banded, BAND.astype(np.float32))],
+    "funm": [(lambda a: scipy.linalg.funm(a, lambda w: w * np.sin(w)), FIVE),
+             (lambda a: np.real(scipy.linalg.funm(1j * a, np.exp)), FIVE),
+             (lambda a: scipy.linalg.funm(a @ a.T, lambda w: w ** 0.5 + 1.0), FIVE)],
     "eigvalsh_tridiagonal": [(scipy.linalg.eigvalsh_tridiagonal, MAIN, BESIDE)],
     "eigh_tridiagonal": [
         (scipy.linalg.eigh_tridiagonal, MAIN, BESIDE),

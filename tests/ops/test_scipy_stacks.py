@@ -63,6 +63,7 @@ CASES: dict[str, tuple[Any, ...]] = {
                                 MATRICES, DEFINITE),
     "solve_continuous_are": (of_symmetric(sl.solve_continuous_are), MATRICES, of(3, 2), DEFINITE),
     "solve_discrete_are": (of_symmetric(sl.solve_discrete_are), MATRICES, of(3, 2), DEFINITE),
+    "funm": (lambda a: sl.funm(a, lambda w: w * np.sin(w)), DEFINITE),
     "eigh": (lambda a, b: [np.abs(x) for x in sl.eigh(a, b)], DEFINITE, DEFINITE[0] + np.eye(3)),
     "svd": (lambda a: [np.abs(x) for x in sl.svd(a)], DEEP),
     "qr": (lambda a: [np.abs(x) for x in sl.qr(a)], MATRICES),

@@ -7,23 +7,25 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.errors import NotCaptured
 from tracejit.ir.dims import product
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.emptiness import is_nothing
-from tracejit.numpy_api.factors import double, is_less, single_again
+from tracejit.numpy_api.factors import double, eig_of_one, is_less, single_again
 from tracejit.numpy_api.finite import checks_finite
 from tracejit.numpy_api.linalg import of_wide
 from tracejit.numpy_api.matrices import expm, toeplitz
 from tracejit.numpy_api.matrix_equations import logarithm_of
 from tracejit.numpy_api.stacks import VECTOR_OR_MATRIX, in_stacks
 from tracejit.ops.calls import stop_gradient
-from tracejit.ops.implicit import implied
+from tracejit.ops.implicit import assured, implied
 from tracejit.ops.linalg import adjoint
 from tracejit.trace.ground.context import current, refuse
-from tracejit.trace.ground.dispatch import scipy_captures
+from tracejit.trace.ground.dispatch import calling_back, scipy_captures
+from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import apply, as_operand, cast, same_dim
 from tracejit.trace.values.operands import TracedOperand
-from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.python_numbers import require, require_ours
 from tracejit.trace.values.tracer import Tracer
 
 __all__: list[str] = []
@@ -62,6 +64,26 @@ def fractional_matrix_power(A: object, t: object) -> Any:
     x = double(A, square=True)
     log: Any = logarithm_of(x)
     return expm(log * t)
+
+
+def funm(A: object, func: Callable[..., object], disp: object = True) -> Any:
+    """Return a function of a matrix, by that of its eigenvalues; real for a real matrix."""
+    if disp is not True:
+        raise refuse("scipy.linalg.funm with disp= cannot be captured", "Leave it out")
+    x = double(A, square=True)
+    values, vectors = eig_of_one(x)
+    inverse: Any = np.linalg.inv(vectors)
+    turned = np.sum(np.abs(vectors)) * np.sum(np.abs(inverse))
+    require_ours(stop_gradient(turned) < 1e8, NotCaptured, "scipy.linalg.funm of a matrix whose "
+                 "eigenvectors depend on each other, or all but do, is not captured")
+    of_values: Any = call_function(func, (values,), {})
+    found = (vectors * of_values) @ inverse
+    if x.dtype.kind == "c":
+        return single_again(found, A)
+    real = assured(np.max(np.abs(np.imag(stop_gradient(found))), initial=0.0) <= 1e6 * np.finfo(
+        np.float64).eps, "scipy.linalg.funm of this real matrix is complex: pass "
+        "a.astype(complex)")
+    return single_again(np.where(real, np.real(found), 0.0), A)
 
 
 def expm_frechet(A: object, E: object, method: str | None = None, compute_expm: bool = True) -> Any:
@@ -180,6 +202,7 @@ scipy_captures("scipy.linalg", {
     "polar": checks_finite(of_wide("polar", in_stacks(polar, ("a", 2)))),
     "orthogonal_procrustes": checks_finite(of_wide("orthogonal_procrustes", in_stacks(
         orthogonal_procrustes, ("A", 2), ("B", 2)))),
+    "funm": calling_back(of_wide("funm", in_stacks(funm, ("A", 2)))),
     "expm_frechet": checks_finite(in_stacks(expm_frechet, ("A", 2), ("E", 2))),
     "companion": companion,
     "khatri_rao": in_stacks(khatri_rao, ("a", 2), ("b", 2)),

@@ -24,14 +24,14 @@ from tracejit.trace.values.tracer import Tracer
 if TYPE_CHECKING:
     pass
 
-__all__ = ["SPECTRAL_NORMS", "length_of", "norm", "norm_of", "within"]
+__all__ = ["SPECTRAL_NORMS", "known_order", "length_of", "norm", "norm_of", "within"]
 
 
 @captures(np.linalg.norm)
 def norm(x: object, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Return a vector norm, or the norm of matrices that takes no singular values."""
     x = as_tracer(x)
-    ord = _known_order(ord)
+    ord = known_order(ord)
     if x.dtype.kind not in "fc":
         x = cast(x, np.float64)
     if isinstance(axis, (tuple, list)) and len(axis) == 2 and len(
@@ -73,7 +73,7 @@ def _root(total: np.ndarray, ord: float) -> Any:
     return np.where(is_zero, total, np.where(is_zero, 1.0, total) ** (1.0 / ord))[()]
 
 
-def _known_order(ord: object) -> Any:
+def known_order(ord: object) -> Any:
     """Return an order that is a constant of the program."""
     if not isinstance(ord, TracedOperand):
         return ord
@@ -127,7 +127,7 @@ def _as_blas_gives(found: Tracer) -> Any:
 
 def norm_of(a: object, ord: object = None, axis: object = None, keepdims: bool = False) -> Any:
     """Return a norm, as `scipy.linalg.norm`."""
-    a, ord = as_tracer(a), _known_order(ord)
+    a, ord = as_tracer(a), known_order(ord)
     if a.dtype.kind not in "fc" or axis is not None or keepdims:
         return norm(a, ord, axis, keepdims)
     if len(a.dims) == 1 and ord in (None, 2):

@@ -12,7 +12,7 @@ from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.factors import eigh, svd_with_vectors
 from tracejit.numpy_api.grids import eye
 from tracejit.numpy_api.linalg import inv, require_square
-from tracejit.numpy_api.norms import SPECTRAL_NORMS, norm
+from tracejit.numpy_api.norms import SPECTRAL_NORMS, known_order, norm
 from tracejit.numpy_api.stacks import over_stacks
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.eigen import decomposed
@@ -101,6 +101,7 @@ SPECTRAL_NORMS.append(_spectral)
 def cond(x: object, p: object = None) -> Any:
     """Return the condition number of matrices in a norm."""
     a: Any = as_inexact(x)
+    p = known_order(p)
     if any(current().are_equal(d, 0, "whether a matrix is empty") for d in a.dims[-2:]):
         raise np.linalg.LinAlgError("cond is not defined on empty arrays")
     if p in (None, 2, -2):
