@@ -52,6 +52,10 @@ DESIGN_CASES: dict[str, list[tuple[Any, ...]]] = {
                 for h, n in ((None, 5), ("nearest", 4), ("keep_odd", 5), ("minimal", 5))] + [
         (lambda z, p, k: signal.zpk2sos(z, p, k, analog=True), ENDS[:2], POLES, 2.0),
         (lambda z, p, k: signal.zpk2sos(z.real, p.real, k), ENDS[2:], POLES[2:], 2.0)],
+    "residue": [(signal.residue, B, A), (signal.residue, A, B)],
+    "residuez": [(signal.residuez, B, A), (signal.residuez, A, B)],
+    "invres": [(lambda r, p, k: signal.invres(r, p, k), A[:3], np.array([0.3, -0.5, 0.9]), B[:2]), (
+        lambda b, a: [np.real(x) for x in signal.invres(*signal.residue(b, a))], A, B)],
     "tf2sos": [(signal.tf2sos, B, A), (lambda b, a: signal.tf2sos(b, a, "keep_odd"), B, A)],
     "sos2tf": [(signal.sos2tf, SECTIONS)],
     "sos2zpk": [(signal.sos2zpk, SECTIONS), (signal.sos2zpk, np.array([

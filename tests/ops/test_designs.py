@@ -28,7 +28,8 @@ SECOND: dict[str, tuple[Callable[..., Any], Any]] = {
     "band": (lambda w: signal.butter(2, w, "band"), BOTH),
     "sections": (lambda w: signal.ellip(3, 1.0, 40.0, w, "band", output="sos"), BOTH),
     "tf2sos": (lambda b: signal.tf2sos(b, A), B), "sos2tf": (signal.sos2tf, SECTIONS),
-    "sos2zpk": (signal.sos2zpk, SECTIONS),
+    "sos2zpk": (signal.sos2zpk, SECTIONS), "residue": (lambda b: signal.residue(b, A), B),
+    "residuez of a denominator": (lambda a: signal.residuez(B, a), A),
     "analog": (lambda w: signal.butter(2, w, "stop", True, "zpk"), BOTH),
     "bilinear": (lambda b: signal.bilinear(b, A), B), "tf2zpk": (lambda b: signal.tf2zpk(b, A), B),
     "zoh": (lambda a: signal.cont2discrete((a, *SYSTEM[1:]), 0.3)[:3], SYSTEM[0]),
@@ -83,6 +84,8 @@ def test_errors_are_scipys(fn: Any, x: Any) -> None:
 @pytest.mark.parametrize(("fn", "x", "words"), [
     (lambda r: signal.cheby1(3, r, 0.3), 1.0, "rp= or rs="),
     (lambda r: signal.firwin(9, 0.4, width=r), 0.2, "width="),
+    (lambda a: signal.residue(B, a), np.array([1.0, -2.0, 1.0]), "poles that are one"),
+    (lambda r: signal.invres(r, B[:2], B), B, "3 residues and 2 poles"),
     (lambda s: signal.sos2tf(s), np.array([[0.0, 1.0, 2.0, 1.0, 0.5, 0.2]]), "sos2tf"),
     (lambda p: signal.zpk2tf([], p, 1.0), np.array([1j, 2j]), "conjugate pairs"),
     (lambda b: signal.tf2zpk(b, A), np.array([0.0, 1.0, 2.0]), "first coefficient"),

@@ -33,6 +33,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     matrix_distributions,
     moments,
     odes,
+    partial_fractions,
     piecewise,
     probability,
     quadrature,
