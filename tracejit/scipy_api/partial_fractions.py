@@ -64,7 +64,7 @@ def residuez(b: object, a: object, tol: float = 1e-3, rtype: str = "avg") -> Any
     return _fractions(b, a, tol, "residuez", True)
 
 
-def _monic(poles: list[Any], like: np.ndarray) -> Any:
+def _monic(poles: list[np.ndarray], like: np.ndarray) -> Any:
     """Return the polynomial of these roots."""
     found: Any = np.ones(1, like.dtype)
     for p in poles:
