@@ -79,15 +79,20 @@ class SettingChanges(TypedDict, total=False):
 
 def require_threads(threads: object, name: str = "threads") -> Threads:
     """Return a number of threads; `ValueError` for anything that is none."""
-    if threads is None or threads == "auto" or (type(threads) is int and threads > 0):
-        return threads
+    if threads is None or (isinstance(threads, str) and threads == "auto") or (
+            type(threads) is int and threads > 0):
+        return threads  # type: ignore[return-value]
     raise ValueError(f'{name} is a number of threads from 1 on, "auto" or None, not {threads!r}')
 
 
 def thread_count(given: Threads) -> int:
     """Return how many threads share a loop for a number that was given, or for the settings."""
     threads = settings().threads if given is None else given
-    return _available() if threads == "auto" else threads or 1
+    return min(_available() if threads == "auto" else threads or 1, MOST_THREADS)
+
+
+MOST_THREADS = 1024
+"""What more are asked for than these are as many."""
 
 
 def _available() -> int:

@@ -28,6 +28,8 @@ _SOURCE = """
 @work = internal global %lock zeroinitializer, align 16
 @done = internal global %lock zeroinitializer, align 16
 @busy = internal global i64 0
+@owner = internal global i64 0
+@forks = internal global i64 0
 @workers = internal global i64 0
 @loops = internal global i64 0
 @seats = internal global i64 0
@@ -39,10 +41,12 @@ _SOURCE = """
 @grain = internal global i64 0
 @left = internal global i64 0
 
+declare i64 @pthread_self()
+declare i32 @pthread_mutex_init(ptr, ptr)
+declare i32 @pthread_cond_init(ptr, ptr)
 declare i32 @pthread_mutex_lock(ptr)
 declare i32 @pthread_mutex_unlock(ptr)
 declare i32 @pthread_cond_wait(ptr, ptr)
-declare i32 @pthread_cond_signal(ptr)
 declare i32 @pthread_cond_broadcast(ptr)
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
 declare i32 @pthread_detach(i64)
@@ -50,19 +54,60 @@ declare i32 @pthread_sigmask(i32, ptr, ptr)
 declare i32 @sigfillset(ptr)
 declare void @llvm.x86.sse2.pause()
 
-define void @tracejit_forget_threads() {
-  store %lock zeroinitializer, ptr @mutex
-  store %lock zeroinitializer, ptr @work
-  store %lock zeroinitializer, ptr @done
-  store i64 0, ptr @busy
+; At the beginning, and in a forked child. Who forks may be within a loop of its own: a signal
+; handler, which the poll runs. It goes on with the stretches that nobody has taken.
+define void @tracejit_begin_threads() {
+  %made_mutex = call i32 @pthread_mutex_init(ptr @mutex, ptr null)
+  %made_work = call i32 @pthread_cond_init(ptr @work, ptr null)
+  %made_done = call i32 @pthread_cond_init(ptr @done, ptr null)
+  %self = call i64 @pthread_self()
+  %owner = load i64, ptr @owner
+  %is_mine = icmp eq i64 %owner, %self
+  %busy = zext i1 %is_mine to i64
+  %still = select i1 %is_mine, i64 %self, i64 0
+  store i64 %still, ptr @owner
+  store i64 %busy, ptr @busy
   store i64 0, ptr @workers
   store i64 0, ptr @seats
   store i64 0, ptr @active
+  store atomic i64 0, ptr @forks monotonic, align 8
+  ret void
+}
+
+; Threads leave the loop that is open, each behind its stretch, so that no stretch is lost in a
+; child, and join none until the parent goes on. No lock is held meanwhile: other hooks run Python.
+define void @tracejit_before_fork() {
+start:
+  %locked = call i32 @pthread_mutex_lock(ptr @mutex)
+  %forks = load i64, ptr @forks
+  %more = add i64 %forks, 1
+  store atomic i64 %more, ptr @forks monotonic, align 8
+  store i64 0, ptr @seats
+  br label %wait
+wait:
+  %are = load i64, ptr @active
+  %is_over = icmp eq i64 %are, 0
+  br i1 %is_over, label %over, label %sleep
+sleep:
+  %slept = call i32 @pthread_cond_wait(ptr @done, ptr @mutex)
+  br label %wait
+over:
+  %unlocked = call i32 @pthread_mutex_unlock(ptr @mutex)
+  ret void
+}
+
+define void @tracejit_after_fork() {
+  %locked = call i32 @pthread_mutex_lock(ptr @mutex)
+  %forks = load i64, ptr @forks
+  %fewer = sub i64 %forks, 1
+  store atomic i64 %fewer, ptr @forks monotonic, align 8
+  %unlocked = call i32 @pthread_mutex_unlock(ptr @mutex)
   ret void
 }
 
 ; The stretches that a thread takes, of the loop that is open; its caller asks whether to leave.
-define internal void @take(i64 %poll) {
+; Others leave where the process forks.
+define internal void @take(i64 %poll, i1 %is_caller) {
 start:
   %part = load ptr, ptr @part
   %table = load ptr, ptr @table
@@ -80,6 +125,12 @@ stretch:
   %is_last = icmp sgt i64 %following, %end
   %last = select i1 %is_last, i64 %end, i64 %following
   call void %part(ptr %table, i64 %first, i64 %last)
+  br i1 %is_caller, label %stay, label %other
+other:
+  %forks = load atomic i64, ptr @forks monotonic, align 8
+  %goes_on = icmp eq i64 %forks, 0
+  br i1 %goes_on, label %again, label %over
+stay:
   br i1 %asks, label %ask, label %again
 ask:
   %answer = call i32 %question()
@@ -132,7 +183,7 @@ join:
   %are = add i64 %were, 1
   store atomic i64 %are, ptr @active monotonic, align 8
   %unlocked = call i32 @pthread_mutex_unlock(ptr @mutex)
-  call void @take(i64 0)
+  call void @take(i64 0, i1 false)
   %locked_again = call i32 @pthread_mutex_lock(ptr @mutex)
   %active = load i64, ptr @active
   %others = sub i64 %active, 1
@@ -140,7 +191,7 @@ join:
   %is_last = icmp eq i64 %others, 0
   br i1 %is_last, label %tell, label %finished_
 tell:
-  %told = call i32 @pthread_cond_signal(ptr @done)
+  %told = call i32 @pthread_cond_broadcast(ptr @done)
   br label %finished_
 finished_:
   br label %finished
@@ -227,8 +278,13 @@ share:
   %stretches = sdiv i64 %rounded_, %grain
   %are_few = icmp slt i64 %stretches, %threads
   %useful = select i1 %are_few, i64 %stretches, i64 %threads
-  %wanted = sub i64 %useful, 1
+  %helpers = sub i64 %useful, 1
+  %self = call i64 @pthread_self()
+  store i64 %self, ptr @owner
   %locked = call i32 @pthread_mutex_lock(ptr @mutex)
+  %forks = load i64, ptr @forks
+  %is_quiet = icmp eq i64 %forks, 0
+  %wanted = select i1 %is_quiet, i64 %helpers, i64 0
   call void @hire(i64 %wanted)
   store ptr %part, ptr @part
   store ptr %table, ptr @table
@@ -242,7 +298,7 @@ share:
   store atomic i64 %following, ptr @loops release, align 8
   %called = call i32 @pthread_cond_broadcast(ptr @work)
   %unlocked = call i32 @pthread_mutex_unlock(ptr @mutex)
-  call void @take(i64 %poll)
+  call void @take(i64 %poll, i1 true)
   br label %look
 look:
   %looks = phi i64 [ 0, %share ], [ %more, %pause ]
@@ -269,6 +325,7 @@ sleep:
 over:
   %unlocked_again = call i32 @pthread_mutex_unlock(ptr @mutex)
   %left = load atomic i64, ptr @left monotonic, align 8
+  store i64 0, ptr @owner
   store atomic i64 0, ptr @busy release, align 8
   ret i64 %left
 }
@@ -299,9 +356,11 @@ def _engine() -> Any:
 
     engine = load_object(shared_object("threads", _compile))
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))  # threads are in its code until the end
-    forget = ctypes.CFUNCTYPE(None)(engine.get_function_address("tracejit_forget_threads"))
+    begin, before, after = (ctypes.PYFUNCTYPE(None)(engine.get_function_address(f"tracejit_{name}"))
+                            for name in ("begin_threads", "before_fork", "after_fork"))
+    begin()
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=forget)
+        os.register_at_fork(before=before, after_in_parent=after, after_in_child=begin)
     return engine
 
 
