@@ -61,9 +61,11 @@ INSIDE: dict[str, np.ndarray] = {
     "ksone": UNIT, "kstwo": 0.08 + 0.9 * UNIT, "pareto": np.abs(X) + 1.1,
     "weibull_max": -np.abs(X), "levy_l": -np.abs(X),
     "truncpareto": np.abs(X) + 1.1, "rdist": 0.4 * X, "semicircular": 0.4 * X, "anglit": 0.3 * X}
+APART = ("poisson_binom", "studentized_range")
+"""Which `test_further_distributions.py` has: events have an axis, double integrals take long."""
 OF_VECTORS = ("multivariate_normal", "dirichlet", "wishart", "multinomial", "matrix_normal",
               "invwishart", "multivariate_t", "dirichlet_multinomial", "vonmises_fisher",
-              "poisson_binom")
+              *APART)
 OF_COUNTS = ("hypergeom", "nhypergeom", "nchypergeom_fisher", "nchypergeom_wallenius", "zipf",
              "zipfian", "yulesimon", "boltzmann", "poisson", "binom", "bernoulli", "nbinom", "geom",
              "betabinom", "betanbinom", "randint", "planck", "dlaplace", "logser", "skellam")

@@ -77,6 +77,29 @@ def test_at_shares_of_0_and_1_a_probability_has_a_derivative() -> None:
     np.testing.assert_array_equal(slope, [-1.0, -1.0, 1.0])
 
 
+RANGES = (np.array([3.0, 0.5, 8.0, 1.2, 0.05]), np.array([3.0, 3.5, 5.0, 10.0, 2.0]),
+          np.array([10.0, 10.0, 4.5, 20.0, 5.0]))
+
+
+@pytest.mark.parametrize("what", ["pdf", "cdf", "sf", "logsf", "ppf"])
+def test_studentized_ranges_are_scipys(what: str) -> None:
+    """SciPy's numbers have an absolute error of 1e-11, and its quantiles one of 1e-8."""
+    q = np.array([0.4, 0.05, 0.9, 0.5, 0.8]) if what == "ppf" else RANGES[0]
+    method = getattr(stats.studentized_range, what)
+
+    with tracejit.config(disable_jit=True):
+        compiled = tracejit.jit(lambda *xs: method(*xs))
+        found = compiled(q, *RANGES[1:])
+        slopes = tracejit.grad(lambda *xs: np.sum(method(*xs)), argnums=(0, 1, 2))(q, *RANGES[1:])
+        for place, slope in enumerate(slopes):
+            args = (q, *RANGES[1:])
+            size = 1e-3 * args[place]
+            ahead, back = (compiled(*(x + sign * size * (k == place) for k, x in enumerate(args)))
+                           for sign in (1.0, -1.0))
+            np.testing.assert_allclose(slope, (ahead - back) / (2.0 * size), rtol=1e-4, atol=1e-7)
+    np.testing.assert_allclose(found, method(q, *RANGES[1:]), rtol=2e-8, atol=2e-11)
+
+
 @pytest.mark.parametrize("name", ["ksone", "kstwo", "irwinhall"])
 @pytest.mark.parametrize("n", [1, 2, 5, 40, 120])
 def test_densities_are_the_slopes_of_shares(name: str, n: int) -> None:
@@ -94,7 +117,8 @@ def test_densities_are_the_slopes_of_shares(name: str, n: int) -> None:
 
 
 def test_what_has_too_many_numbers_is_refused() -> None:
-    for of, most in ((stats.kstwo, 256), (stats.irwinhall, 127)):
-        compiled = tracejit.jit(lambda n, of=of: of.cdf(0.06, n))
+    for of, most, *rest in ((stats.kstwo, 256), (stats.irwinhall, 127),
+                            (stats.studentized_range, 50, 5.0)):
+        compiled = tracejit.jit(lambda n, of=of, rest=rest: of.cdf(0.06, n, *rest))
         with tracejit.config(disable_jit=True), pytest.raises(tracejit.Refusal, match="more than"):
             compiled(most + 1.0)

@@ -34,6 +34,7 @@ from tracejit.scipy_api.mixtures import MIXTURES
 from tracejit.scipy_api.noncentral import NONCENTRAL
 from tracejit.scipy_api.power_tails import POWER_TAILS
 from tracejit.scipy_api.powers import POWERS
+from tracejit.scipy_api.ranges import RANGES
 from tracejit.scipy_api.rays import RAYS
 from tracejit.scipy_api.skewed import SKEWED
 from tracejit.scipy_api.tails import TAILS, invgauss_logpdf
@@ -146,7 +147,7 @@ CONTINUOUS["wald"] = Distribution({
     for what, formula in {**TAILS["invgauss"], "logpdf": invgauss_logpdf}.items()}, low=zero,
     nothing_at_ends=True)
 for _table in (RAYS, LINES, POWERS, BOUNDED, SKEWED, POWER_TAILS, NONCENTRAL, HYPERBOLIC,
-               MIXTURES, EMPIRICAL):
+               MIXTURES, EMPIRICAL, RANGES):
     CONTINUOUS.update(_table)
 
 for _name, _formulas in TAILS.items():

@@ -28,7 +28,7 @@ from tracejit.scipy_api.formulas import (
 from tracejit.scipy_api.peaks import composed_rule, log_area, of_log_tail, shares_of
 from tracejit.scipy_api.quantiles import quantile_of
 
-__all__ = ["MIXTURES"]
+__all__ = ["MIXTURES", "chi_log", "chi_norm"]
 
 
 # --- noncentral t -------------------------------------------------------------------------------
@@ -37,7 +37,7 @@ _FAR = 1e15
 """From which number of degrees of freedom on a distribution is as good as normal."""
 
 
-def _chi_log(u: np.ndarray, df: np.ndarray) -> Any:
+def chi_log(u: np.ndarray, df: np.ndarray) -> Any:
     """Return the logarithm of w ** df exp(df (1 - w ** 2) / 2), of u = log w."""
     near = np.abs(u) < 0.02
     v = np.where(near, u, 0.0)
@@ -48,7 +48,7 @@ def _chi_log(u: np.ndarray, df: np.ndarray) -> Any:
     return df * np.where(near, -series * v * v, far - 0.5 * np.expm1(2.0 * far))
 
 
-def _chi_norm(df: np.ndarray) -> Any:
+def chi_norm(df: np.ndarray) -> Any:
     """Return the logarithm of what to multiply it with for a density of u."""
     half = 0.5 * df
     large = half > 10.0
@@ -59,7 +59,7 @@ def _chi_norm(df: np.ndarray) -> Any:
 
 def _nct_over_u(u: np.ndarray, t: np.ndarray, df: np.ndarray, nc: np.ndarray) -> Any:
     off = t * np.exp(u) - nc
-    return u + _chi_log(u, df) - 0.5 * off * off
+    return u + chi_log(u, df) - 0.5 * off * off
 
 
 def _nct_logpdf(t: np.ndarray, df: np.ndarray, nc: np.ndarray) -> Any:
@@ -70,11 +70,11 @@ def _nct_logpdf(t: np.ndarray, df: np.ndarray, nc: np.ndarray) -> Any:
     peak = stop_gradient(np.log(np.where(turn > 0.0, turn + root, (df + 1.0) / (
         root - turn)) / size))
     found = log_area(_nct_over_u, peak - 60.0 / (df + 1.0) - 12.0, peak + 8.0, t, df, nc)
-    return found + _chi_norm(df) - HALF_LOG_2_PI
+    return found + chi_norm(df) - HALF_LOG_2_PI
 
 
 def _nct_tail_over_u(u: np.ndarray, t: np.ndarray, df: np.ndarray, nc: np.ndarray) -> Any:
-    return _chi_log(u, df) + log_ndtr(nc - t * np.exp(u))
+    return chi_log(u, df) + log_ndtr(nc - t * np.exp(u))
 
 
 def _nct_log_tail(t: np.ndarray, df: np.ndarray, nc: np.ndarray) -> tuple[Any, Any]:
@@ -87,7 +87,7 @@ def _nct_log_tail(t: np.ndarray, df: np.ndarray, nc: np.ndarray) -> tuple[Any, A
     last = np.where(t > 0.0, 0.0, np.log(large))
     found = log_area(_nct_tail_over_u, stop_gradient(first - 60.0 / df - 12.0),
                      stop_gradient(last + 8.0), t, df, nc)
-    return found + _chi_norm(df), above
+    return found + chi_norm(df), above
 
 
 # --- generalised hyperbolic ----------------------------------------------------------------------
