@@ -122,3 +122,11 @@ def test_what_has_too_many_numbers_is_refused() -> None:
         compiled = tracejit.jit(lambda n, of=of, rest=rest: of.cdf(0.06, n, *rest))
         with tracejit.config(disable_jit=True), pytest.raises(tracejit.Refusal, match="more than"):
             compiled(most + 1.0)
+
+
+def test_stable_distributions_are_refused_with_the_reason_and_constants_are_scipys() -> None:
+    with tracejit.config(disable_jit=True):
+        with pytest.raises(tracejit.Refusal, match="no method with a known error"):
+            tracejit.grad(lambda x: stats.levy_stable.logpdf(x, 1.5, 0.3))(0.2)
+        found = tracejit.jit(lambda x: x * stats.levy_stable.pdf(0.2, 1.5, 0.3))(2.0)
+    assert found == 2.0 * stats.levy_stable.pdf(0.2, 1.5, 0.3)

@@ -58,6 +58,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     spectral,
     spline_making,
     spreads,
+    stable,
     turned_images,
     vector_distributions,
 )
