@@ -52,6 +52,32 @@ def test_an_int_on_one_path_and_a_float_on_another_is_a_float() -> None:
     np.testing.assert_array_equal(found, counts(np.ones(2)))
 
 
+def test_a_float_of_pythons_on_one_path_and_numpys_on_another_is_numpys() -> None:
+    def f(x: np.ndarray) -> Any:
+        total = 0.0
+        for v in x:
+            if v > 0.0:
+                total += v
+        return total
+
+    for x in (-np.ones(2), np.ones(2)):
+        found = tracejit.jit(f)(x)
+        assert type(found) is np.float64
+        assert found == f(x)
+    assert type(f(-np.ones(2))) is float
+
+
+def test_arrays_that_are_returned_are_in_the_machines_byte_order() -> None:
+    def f(x: np.ndarray) -> Any:
+        return x.copy(), x[::-1]
+
+    x = np.arange(3.0).astype(np.dtype(float).newbyteorder())
+    for found, expected in zip(tracejit.jit(f)(x), f(x), strict=True):
+        assert found.dtype.isnative
+        assert not expected.dtype.isnative
+        np.testing.assert_array_equal(found, expected)
+
+
 HELD: dict[str, Any] = {"items": [1.0, 2.0], "object": SimpleNamespace(items=[3.0])}
 
 
