@@ -140,10 +140,10 @@ def same_arrays(a: Any, b: Any) -> str:
         return "" if repr(a) == repr(b) else "other objects"
     if b.dtype.kind in "biu":
         return "" if np.array_equal(a, b) else f"{a!r:.100} for {b!r:.100}"
-    near = 50.0 * np.finfo(b.dtype).eps
+    near = 200.0 * np.finfo(b.dtype).eps
     scale = np.max(np.abs(b[np.isfinite(b)]), initial=0.0)
     with np.errstate(all="ignore"):
-        fine = np.allclose(a, b, 10 * near, near * scale, equal_nan=True)
+        fine = np.allclose(a, b, near, near * scale, equal_nan=True)
     return "" if fine else f"{a!r:.150} for {b!r:.150}"
 
 
@@ -208,7 +208,8 @@ def judge(name: str, writer: Writer, apart: Any, given: Any, ours: Any, numpys: 
         SESSION.note("error", name, f"{type(failure).__name__}: {failure} | NumPy: "
                      f"{type(error).__name__}: {error}")
         return
-    if error is None and (wrong := same(found, expected)):
+    is_anything = given[1].get("mode") == "empty"  # of `np.pad`
+    if error is None and not is_anything and (wrong := same(found, expected)):
         SESSION.note("value", name, wrong)
     changed = [(a, b) for a, b in zip(leaves([list(given[0]), list(given[1].values())]),
                                       leaves(list(apart)), strict=True) if is_traceable(a)]

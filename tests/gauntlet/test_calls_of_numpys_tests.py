@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.special
 
 import tracejit
 
@@ -172,6 +173,9 @@ CASES: list[tuple[Any, Any]] = [
 
 ORDER = -np.inf
 CASES += [
+    *((lambda x, k=k: np.linalg.norm(x, k), TABLE) for k in (1, -1, 2, np.inf, -np.inf, "nuc")),
+    (lambda x: np.linalg.matrix_norm(x, ord=1), TABLE), (scipy.special.logsumexp, TABLE),
+    (lambda x: np.pad(x, "2"), LINE), (lambda x: np.pad(x, 2j), LINE),
     (lambda x: np.linalg.cond(x, ORDER), np.diag([1.0, 2.0, 5.0])),
     (lambda x: np.piecewise(x, np.array([1, 0]), [1]), np.array([0, 0])),
     (lambda x: np.linalg.svd(x, hermitian=True)[2], np.ones((2, 2), np.float32)),

@@ -19,6 +19,7 @@ from tracejit.trace.ground.views import whole
 from tracejit.trace.values.equations import apply, as_operand, cast, lift, to_dim
 from tracejit.trace.values.indexing import as_memory
 from tracejit.trace.values.known_numbers import need_int
+from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.symbolic_ints import python_dims
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
@@ -226,7 +227,8 @@ _PAD_INDICES: dict[str, Any] = {
 
 def _pad_widths(pad_width: object, ndim: int) -> list[tuple[Any, Any]]:
     def width(n: object) -> Dim:
-        if isinstance(n, (float, np.floating)) or (isinstance(n, Tracer) and n.dtype.kind == "f"):
+        if (n.dtype.kind not in "iu" if isinstance(n, Tracer) else not isinstance(
+                n, (int, np.integer, TracedOperand))):
             raise TypeError("`pad_width` must be of integral type.")
         if isinstance(n, (int, np.integer)) and n < 0:
             raise ValueError("index can't contain negative values")

@@ -34,7 +34,7 @@ def logsumexp(a: object, axis: Any = None, b: object = None, keepdims: bool = Fa
         top = _top(np.where(nothing, -np.inf, np.real(x)), axis)
         terms = weights * np.exp(np.where(nothing, _bounded(x - top), x - top))
     total = np.log(np.sum(terms, axis=axis, keepdims=True)) + top
-    return total if keepdims else np.squeeze(total, tuple(normalize_axes(axis, len(x.dims))))
+    return total if keepdims else np.squeeze(total, normalize_axes(axis, len(x.dims)))[()]
 
 
 def _bounded(x: np.ndarray) -> Any:

@@ -100,7 +100,7 @@ def _matrix_norm(x: Tracer, ord: object, axes: tuple[int, ...], keepdims: bool) 
         fold, (other,) = _LARGEST if ord > 0 else np.min, set(axes) - {summed[ord]}
         result = fold(np.sum(np.absolute(x), axis=summed[ord], keepdims=True), axis=other,
                       keepdims=True)
-        return result if keepdims else np.squeeze(result, axes)
+        return result if keepdims else np.squeeze(result, axes)[()]
     if ord in (2, -2, "nuc"):
         return SPECTRAL_NORMS[0](x, ord, axes, keepdims)
     raise ValueError("Invalid norm order for matrices.")
