@@ -27,6 +27,7 @@ DRAWN = {
     "test_programs_as_they_are.py::test_programs_are_compiled_once": 5,
     "test_gallery.py::test_compiled_once_for_all_sizes": 16,
     "test_second_derivatives.py::test_second_derivatives_of_distributions_are_differences": 25,
+    "test_second_derivatives.py::test_second_derivatives_of_special_functions_are_differences": 25,
     "test_distributions.py::test_inside_values_and_derivatives_are_scipys": 25,
     "test_distributions.py::test_outside_and_of_wrong_parameters_values_are_scipys": 25,
     "test_moments.py::test_moments_are_scipys": 12,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from scipy_cases import SPECIAL_CASES
 from second_differences import assert_second_derivatives_are_differences, wrong_places
 from test_distributions import (
     CASES,
@@ -63,3 +64,25 @@ def test_a_second_derivative_wrong_by_a_thousandth_is_caught() -> None:
     with tracejit.config(disable_jit=True):
         assert wrong_places(lambda x: np.sum(np.sin(x)), args) == ([], 3)
         assert len(wrong_places(tampered, args)[0]) == 3
+
+
+def _of_special() -> list[tuple[str, int]]:
+    """Return the cases of functions of float64, with their places in the table."""
+    return [(name, k) for name, cases in SPECIAL_CASES.items() for k, (_, *args) in enumerate(cases)
+            if all(np.asarray(x).dtype == np.float64 for x in args) and name not in STEPS]
+
+
+STEPS = ("gammasgn",)
+"""Functions whose derivatives are 0."""
+
+
+def _real_sum(x: Any) -> Any:
+    if isinstance(x, tuple):
+        return sum(_real_sum(part) for part in x)
+    return np.sum(np.real(x)) + 0.7 * np.sum(np.imag(x))
+
+
+@pytest.mark.parametrize(("name", "place"), _of_special())
+def test_second_derivatives_of_special_functions_are_differences(name: str, place: int) -> None:
+    function, *args = SPECIAL_CASES[name][place]
+    assert_second_derivatives_are_differences(lambda *xs: _real_sum(function(*xs)), args)
