@@ -5,7 +5,10 @@ from __future__ import annotations
 import ctypes
 import os
 import random
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -88,6 +91,37 @@ def test_a_signal_handler_forks_within_a_shared_loop(calls: bool) -> None:
         os._exit(0 if is_whole and _loops_are_done_once(1, 30) else 1)
     assert is_whole
     assert [os.waitpid(child, 0)[1] for child in children] == [0, 0, 0]
+
+
+DAEMON = """
+import threading
+import time
+
+import numpy as np
+import tracejit
+
+
+def orbit(m):
+    s = m
+    for _ in range(3000):
+        s = np.cos(s) + m
+    return s
+
+
+x = np.linspace(-1.0, 1.0, 300_000)
+many = tracejit.vmap(orbit, threads=3)
+many(x[:3000])
+threading.Thread(target=lambda: many(x), daemon=True).start()
+time.sleep(0.3)
+"""
+
+
+def test_python_ends_while_a_daemon_is_in_a_shared_loop(tmp_path: Path) -> None:
+    path = tmp_path / "daemon.py"
+    path.write_text(DAEMON)
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=300,
+                          check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_very_many_threads_are_as_many_as_there_may_be() -> None:

@@ -9,6 +9,7 @@ others. A child that was forked makes threads of its own.
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import functools
 import os
@@ -75,7 +76,8 @@ define void @tracejit_begin_threads() {
 }
 
 ; Threads leave the loop that is open, each behind its stretch, so that no stretch is lost in a
-; child, and join none until the parent goes on. No lock is held meanwhile: other hooks run Python.
+; child, and join none until the parent goes on; for good where Python ends. No lock is held
+; meanwhile: other hooks run Python.
 define void @tracejit_before_fork() {
 start:
   %locked = call i32 @pthread_mutex_lock(ptr @mutex)
@@ -361,6 +363,7 @@ def _engine() -> Any:
     begin()
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=before, after_in_parent=after, after_in_child=begin)
+    atexit.register(before)  # daemons end within their loops, and the tables of these with them
     return engine
 
 
