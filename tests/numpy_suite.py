@@ -392,7 +392,7 @@ def page(outcomes: dict[str, tuple[str, list[Note]]]) -> str:
     differs = [(name, said, notes) for name, (said, notes) in outcomes.items()
                if kind_of(said, notes) in ("differs", "failed")]
     lines = ["# NumPy's own tests through captured calls", "",
-             f"NumPy {np.__version__}, by `python tests/numpy_suite.py --page`; tests with a "
+             f"NumPy {np.__version__}, by `python tests/numpy_suite.py --page`; tests with a",
              "captured call, by what became of them.", "",
              f"| file | {' | '.join(WORDS.values())} |", "|---" * 6 + "|", *rows, "",
              "## What is refused", "", "| function | reason | tests |", "|---|---|---|",
