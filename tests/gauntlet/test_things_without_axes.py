@@ -37,7 +37,11 @@ np.tensordot(x, x, 0); np.tensordot([x, 1], [2, x], 1); np.linalg.tensordot([x, 
 np.where(True, x, x); np.roll(x, 1); np.select([True], [x]); np.copy(x); np.positive(np.asarray(x))
 np.sinc(x); np.geomspace(x, 2 * np.asarray(x), 3); np.geomspace(1, x, 3, axis=-1)
 np.quantile(x, 0); np.quantile(x, 1); np.quantile(x, [0, 1]); np.quantile(x, 0.5)
-np.percentile(x, 100); np.union1d(x, 0); np.union1d(x, 0.5); np.diff(x, 0)
+np.percentile(x, 100); np.union1d(x, 0); np.union1d(x, 0.5)
+np.append(x, 0); np.append(x, 0.5); np.append([1], x)
+np.append(0.5, x)
+np.concatenate((x, 0), axis=None); np.concatenate((0.5, x, [1]), axis=None)
+np.insert(x, 0, 1); np.diff(x, 0)
 np.transpose(x, 0); np.diag_indices(3, 2); float(x); int(x); complex(x); len(x); list(x); sum(x)
 x.dot(x); x.partition(0); x.is_integer(); iter(x); [v for v in x]; np.float32(x); np.int64(x)
 """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.ir.dims import floor_div, minimum
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.elementwise import as_array, as_tracer
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.ground.upward import ABOVE
@@ -165,7 +165,7 @@ def column_stack(tup: Any) -> Tracer:
 @captures(np.append)
 def append(arr: object, values: object, axis: object = None) -> Tracer:
     """Return an array with more at its end."""
-    return concatenate([arr, values], axis)
+    return concatenate([as_array(arr), as_array(values)], axis)  # a number counts as an array
 
 
 def _cuts(places: object) -> list[Any] | None:
