@@ -52,6 +52,8 @@ def test_values_and_derivatives_are_scipys(name: str, what: str) -> None:
         alike = np.isclose(found, expected, rtol=1e-8, atol=ABOUT.get(what, 1e-15),
                            equal_nan=True)
         unlike = (args[0] == 0.0) & ((name, what) == ("ncx2", "logpdf"))  # SciPy's pdf is 0
+        if name == "ksone" and what in ("pdf", "logpdf"):
+            alike |= args[0] * args[1] == 1.0  # where the density jumps: SciPy has either side
         alike |= unlike
         wrong = np.flatnonzero(~alike & ~(np.isnan(expected) & (name in NAN_IN_SCIPY)))
         assert not [(*(x[k] for x in args), found[k], expected[k]) for k in wrong]
