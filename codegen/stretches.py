@@ -46,6 +46,9 @@ from tracejit.ir.dims import Dim
 
 __all__ = ["sum_in_stretches"]
 
+APART = 32
+"""Elements between the sums of two stretches: no cache line holds both, for each thread to wait for
+the other at every addition."""
 MOST = 16
 """How many stretches there are at the most: so many times the memory of the sums is needed."""
 
@@ -124,13 +127,13 @@ class _Stretches:
     def _own_sums(self, buffer: Buffer, s: Var) -> tuple[Loop, Loop, tuple[str, Expression]]:
         """Return the loops that fill and join the sums of a stretch; their buffer and place in it.
         """
-        sums = Buffer("arena", buffer.dtype, MOST * buffer.size, [],
+        sums = Buffer("arena", buffer.dtype, MOST * (buffer.size + APART), [],
                       self.fresh(f"sums_{buffer.name}"))
         self.kernel.arena.append(sums)
         size = self._size(buffer.size)
         assert size is not None
         k = Var(self.fresh("k"), I64)
-        start = Bin("*", s, size)
+        start = Bin("*", s, Bin("+", size, integer(APART)))
         at = Bin("+", start, k)
         fill = Loop(k.name, ZERO, size, [Store(sums.name, at, identity_of("add", sums.dtype))])
         total = Bin("+", Load(buffer.name, k, buffer.dtype), Load(sums.name, at, sums.dtype))
