@@ -46,6 +46,8 @@ def test_second_derivatives_of_distributions_are_differences(name: str, what: st
         return
     if what in ("ppf", "isf"):
         at = np.clip(at, 0.05, 0.95)
+    elif name == "irwinhall":
+        at = at + 0.1  # at whole numbers its polynomials meet
 
     def total(x: Any, *args: Any) -> Any:
         return np.sum(WEIGHTS[:3] * of_moved(-0.5 + 1.7 * x if what not in (
