@@ -72,6 +72,9 @@ def _several(sos: object) -> tuple[Any, int]:
 def sos2tf(sos: object) -> tuple[Any, Any]:
     """Return filters of second order as coefficients of one filter."""
     sections, count = _several(sos)
+    if not count:  # of any shape
+        dtype = getattr(sos, "dtype", np.float64)
+        return np.ones(1, dtype), np.ones(1, dtype)
     require_ours(np.all((sections[:, 0] != 0) & (sections[:, 3] != 0)), NotCaptured,
                  "scipy.signal.sos2tf of sections whose first coefficient is zero has a result "
                  "whose size depends on data, and is not captured")
@@ -98,6 +101,8 @@ def _both(c: np.ndarray) -> Any:
 def sos2zpk(sos: object) -> tuple[Any, Any, Any]:
     """Return filters of second order as zeros, poles and a gain: two of each for every one."""
     sections, count = _several(sos)
+    if not count:
+        return np.zeros(0, np.complex128), np.zeros(0, np.complex128), 1.0
     sections = cast(as_tracer(sections), np.float64)
     ends, poles, gain = [], [], np.float64(1.0)
     for k in range(count):
