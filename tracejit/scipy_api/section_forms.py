@@ -73,7 +73,7 @@ def sos2tf(sos: object) -> tuple[Any, Any]:
     """Return filters of second order as coefficients of one filter."""
     sections, count = _several(sos)
     if not count:  # of any shape
-        dtype = getattr(sos, "dtype", np.float64)
+        dtype = np.bool_ if getattr(sos, "dtype", None) == np.bool_ else sections.dtype
         return np.ones(1, dtype), np.ones(1, dtype)
     require_ours(np.all((sections[:, 0] != 0) & (sections[:, 3] != 0)), NotCaptured,
                  "scipy.signal.sos2tf of sections whose first coefficient is zero has a result "
