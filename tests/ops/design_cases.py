@@ -14,11 +14,19 @@ B, A = np.array([1.0, 0.4, 0.2]), np.array([1.5, -0.6, 0.9, 0.3])
 BOTH = np.array([0.2, 0.45])
 STATES, INPUTS = RNG.standard_normal((3, 3)), RNG.standard_normal((3, 2))
 OUTPUTS, DIRECT = RNG.standard_normal((2, 3)), RNG.standard_normal((2, 2))
-ENDS = np.array([0.5 + 0.2j, 0.5 - 0.2j, -0.3, 0.8])
-POLES = np.array([0.6 + 0.5j, 0.6 - 0.5j, 0.9, -0.2, 0.1])
+ENDS, POLES = np.array([0.5, 0.2, -0.3, 0.8]), np.array([0.6, 0.5, 0.9, -0.2, 0.1])
+"""The parts of a pair, then real ones: `_paired` makes zeros and poles of them."""
 SECTIONS = signal.ellip(5, 1.0, 40.0, 0.3, output="sos") + np.array(
     [0.01, 0.02, 0.03, 0.0, 0.02, 0.01])
+FEWER = np.array([[1.0, -3.0, 2.0, 1.0, -0.7, 0.1], [0.0, 1.0, 2.0, 1.0, 0.5, 0.2]])
+"""Sections of which one is of first degree, as long as its zero stays one."""
 SYSTEM = (STATES, INPUTS, OUTPUTS, DIRECT)
+
+
+def _paired(x: Any) -> Any:
+    """Return a number with its conjugate, of its parts, and real ones: they stay so if moved."""
+    return np.concatenate([np.stack([x[0] + 1j * x[1], x[0] - 1j * x[1]]), x[2:]])
+
 
 DESIGN_CASES: dict[str, list[tuple[Any, ...]]] = {
     "butter": [
@@ -48,18 +56,20 @@ DESIGN_CASES: dict[str, list[tuple[Any, ...]]] = {
     "bilinear": [(signal.bilinear, B, A), (signal.bilinear, A, B), (
         lambda b, a, f: signal.bilinear(b, a, f), B, A, 3.0)],
     "bilinear_zpk": [(lambda z, p, k, f: signal.bilinear_zpk(z, p, k, f), B, A, 2.0, 3.0)],
-    "zpk2sos": [(lambda z, p, k, h=h: signal.zpk2sos(z, p, k, h), ENDS, POLES[:n], 2.0)
-                for h, n in ((None, 5), ("nearest", 4), ("keep_odd", 5), ("minimal", 5))] + [
-        (lambda z, p, k: signal.zpk2sos(z, p, k, analog=True), ENDS[:2], POLES, 2.0),
-        (lambda z, p, k: signal.zpk2sos(z.real, p.real, k), ENDS[2:], POLES[2:], 2.0)],
+    "zpk2sos": [*((lambda z, p, k, h=h: signal.zpk2sos(_paired(z), _paired(p), k, h), ENDS,
+                   POLES[:n], 2.0)
+                  for h, n in ((None, 5), ("nearest", 4), ("keep_odd", 5), ("minimal", 5))),
+                (lambda z, p, k: signal.zpk2sos(_paired(z), _paired(p), k, analog=True),
+                 ENDS[:2], POLES, 2.0),
+                (lambda z, p, k: signal.zpk2sos(z, p, k), ENDS[2:], POLES[2:], 2.0)],
     "residue": [(signal.residue, B, A), (signal.residue, A, B)],
     "residuez": [(signal.residuez, B, A), (signal.residuez, A, B)],
     "invres": [(lambda r, p, k: signal.invres(r, p, k), A[:3], np.array([0.3, -0.5, 0.9]), B[:2]), (
         lambda b, a: [np.real(x) for x in signal.invres(*signal.residue(b, a))], A, B)],
     "tf2sos": [(signal.tf2sos, B, A), (lambda b, a: signal.tf2sos(b, a, "keep_odd"), B, A)],
     "sos2tf": [(signal.sos2tf, SECTIONS)],
-    "sos2zpk": [(signal.sos2zpk, SECTIONS), (signal.sos2zpk, np.array([
-        [1.0, -3.0, 2.0, 1.0, -0.7, 0.1], [0.0, 1.0, 2.0, 1.0, 0.5, 0.2]]))],
+    "sos2zpk": [(signal.sos2zpk, SECTIONS), (
+        lambda s: signal.sos2zpk(s * (FEWER != 0.0)), FEWER)],
     "tf2zpk": [(signal.tf2zpk, B, A[:3])],
     "zpk2tf": [(signal.zpk2tf, B, A, 2.0), (
         lambda b, a: signal.zpk2tf(*signal.tf2zpk(b, a)), B, A)],
