@@ -89,14 +89,24 @@ UNKNOWN = 64
 """As how many iterations loops count whose number is not known outside."""
 
 
+MOST_COUNTED = BLOCK
+"""As how many iterations a loop of the program counts at the most: it may be left early, its bound
+may be any number, and costs have to stay numbers of 64 bits."""
+
+
 def _trips(loop: Loop, own: set[str]) -> Expression:
+    """Return how many iterations a loop has, at least 0; the program's loops have any bounds."""
     step = known_integer(loop.step) or 1
     lo, hi = known_integer(loop.lo), known_integer(loop.hi)
     if lo is not None and hi is not None:
-        return integer(max(0, hi - lo) // step)
+        trips = max(0, hi - lo) // step
+        return integer(min(trips, MOST_COUNTED) if loop.blocks else trips)
     if (loop.lo.reads | loop.hi.reads) & own:
         return integer(BLOCK if _is_block(loop) else UNKNOWN)
-    return loop.hi if loop.lo == ZERO else Extent(loop.lo, loop.hi)
+    length = loop.hi if loop.lo == ZERO else Extent(loop.lo, loop.hi)
+    if loop.nest is not None and loop.lo == ZERO:
+        return length  # a size
+    return call("imin", call("imax", length, ZERO), integer(MOST_COUNTED))
 
 
 def _is_block(loop: Loop) -> bool:

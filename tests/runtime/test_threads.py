@@ -288,6 +288,32 @@ def test_vmap_is_shared(any_order: Callable[[], AnyOrder]) -> None:
     close(slopes(e, m), tracejit.vmap(tracejit.grad(many_orbits))(e, m))
 
 
+def counted(x: Any, k: Any) -> Any:
+    s = x
+    for _ in range(k):
+        s = np.sin(s) + x
+    return s
+
+
+def left_early(x: Any) -> Any:
+    s = x
+    for _ in range(10 ** 18):
+        s = np.cos(s)
+        if s > 0.5:
+            break
+    return s
+
+
+@pytest.mark.parametrize("k", [-3, 0, 5])
+def test_bounds_of_loops_may_be_any_numbers(k: int, any_order: Callable[[], AnyOrder]) -> None:
+    pool = any_order()
+    alone = tracejit.vmap(counted, in_axes=(0, None))(X, k)
+    assert same(tracejit.vmap(counted, in_axes=(0, None), threads=2)(X, k), alone)
+    found = tracejit.vmap(left_early, threads=2)(X)
+    assert same(found, tracejit.vmap(left_early)(X))
+    assert pool.stretches
+
+
 # --- what is not shared ---------------------------------------------------------------------------
 
 
