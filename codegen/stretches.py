@@ -49,6 +49,8 @@ __all__ = ["sum_in_stretches"]
 APART = 32
 """Elements between the sums of two stretches: no cache line holds both, for each thread to wait for
 the other at every addition."""
+LEAST = 64
+"""How many iterations a stretch has at the least, for its sums to be a small part of the work."""
 MOST = 16
 """How many stretches there are at the most: so many times the memory of the sums is needed."""
 
@@ -104,7 +106,8 @@ class _Stretches:
         rows, s = (Var(self.fresh(stem), I64) for stem in ("rows", "s"))
         length = loop.hi if loop.lo == ZERO else Extent(loop.lo, loop.hi)
         least = call("idiv", Bin("+", length, integer(MOST - 1)), integer(MOST))
-        yield Let(rows.name, call("imax", least, stretch_of(loop, loop)))
+        some = call("imax", least, integer(LEAST))
+        yield Let(rows.name, call("imax", some, stretch_of(loop, loop)))
         start = Bin("*", s, rows)
         first: Expression = start if loop.lo == ZERO else Bin("+", loop.lo, start)
         inside: list[Node] = []

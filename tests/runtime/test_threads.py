@@ -26,7 +26,7 @@ from programs.program import PROGRAMS, Program
 import tracejit
 import tracejit.program.invocation
 import tracejit.program.specialisation
-from tracejit.codegen import loop_costs
+from tracejit.codegen import loop_costs, stretches
 from tracejit.tree import flatten
 
 for _module in pkgutil.iter_modules(programs.__path__, "programs."):
@@ -41,6 +41,7 @@ def short_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let stretches be as short as they can be."""
     monkeypatch.setattr(loop_costs, "STRETCH", 1)
     monkeypatch.setattr(loop_costs, "VECTORS", 1)
+    monkeypatch.setattr(stretches, "LEAST", 1)
 
 
 class AnyOrder:
@@ -312,6 +313,18 @@ def test_bounds_of_loops_may_be_any_numbers(k: int, any_order: Callable[[], AnyO
     found = tracejit.vmap(left_early, threads=2)(X)
     assert same(found, tracejit.vmap(left_early)(X))
     assert pool.stretches
+
+
+def test_a_few_long_rows_are_summed_without_stretches(any_order: Callable[[], AnyOrder],
+                                                       monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stretches, "LEAST", 64)
+    loops = []
+    for rows in (20, 300):
+        pool = any_order()
+        a = np.ones((rows, 6))
+        assert same(tracejit.jit(lambda a: a.sum(axis=0), threads=2)(a), a.sum(axis=0))
+        loops.append(pool.stretches)
+    assert loops == [6, 5]  # columns; stretches of 64 rows
 
 
 # --- what is not shared ---------------------------------------------------------------------------
