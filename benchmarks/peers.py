@@ -40,9 +40,13 @@ def in_tracejit(workload: Workload) -> Call:
     return lambda: gradient(*args)
 
 
-def by_hand(workload: Workload) -> Call:
+def by_hand(workload: Workload) -> Call | None:
+    """None where there is no such version."""
+    hand = workload.hand
+    if hand is None:
+        return None
     args = workload.arguments()
-    return lambda: workload.hand(*args)
+    return lambda: hand(*args)
 
 
 def by_hand_vec(workload: Workload) -> Call | None:
@@ -60,10 +64,11 @@ def in_jax(workload: Workload) -> Call:
     jax.config.update("jax_enable_x64", True)
     args = workload.arguments()
     form = _form(workload, "JAX", jax, jax.numpy)
-    arrays = tuple(k for k, x in enumerate(args) if not isinstance(x, int))
-    moved = [jax.numpy.asarray(args[k]) for k in arrays]
+    arrays = tuple(k for k, x in enumerate(args)
+                   if k in workload.argnums or isinstance(x, np.ndarray | tuple))
+    moved = [jax.tree.map(jax.numpy.asarray, args[k]) for k in arrays]
 
-    def of_arrays(*values: Any) -> Any:  # ints, the lengths of loops, are static
+    def of_arrays(*values: Any) -> Any:  # numbers, such as the lengths of loops, are static
         given = dict(zip(arrays, values, strict=True))
         return form(*(given.get(k, x) for k, x in enumerate(args)))
 

@@ -17,7 +17,7 @@ class Workload:
     plain     -- the NumPy function that a user would write; tracejit gets it unchanged
     arguments -- makes the arguments of one call
     argnums   -- the arguments to differentiate by
-    hand      -- compiled by Numba: (*arguments) -> (value, *gradients)
+    hand      -- compiled by Numba: (*arguments) -> (value, *gradients), where that was written
     hand_vec  -- makes the same with vector math, where that was written
     forms     -- per peer, a function of (library, *arguments) in place of the plain one; a peer
                  that is not named here runs the plain source with its own `np`
@@ -29,7 +29,7 @@ class Workload:
     title: str
     plain: Callable[..., Any]
     arguments: Callable[[], tuple[Any, ...]]
-    hand: Callable[..., Any]
+    hand: Callable[..., Any] | None = None
     argnums: tuple[int, ...] = (0,)
     hand_vec: Callable[[], Callable[..., Any]] | None = None
     forms: dict[str, Callable[..., Any]] = field(default_factory=dict)

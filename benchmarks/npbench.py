@@ -1,0 +1,112 @@
+"""NPBench's kernels, unmodified, from a checkout that the user names: a workload each.
+
+A kernel's value is the weighted sum of what it returns and writes, and its gradient is by every
+array of floating-point numbers that it is given. JAX gets NPBench's own version for JAX.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from benchmarks.workloads.workload import Workload
+
+__all__ = ["kernel", "names"]
+
+NO_FLOATS = ("compute", "crc16", "mandelbrot1", "mandelbrot2", "nussinov")
+"""Kernels without an argument to differentiate by."""
+
+
+def names(checkout: Path) -> list[str]:
+    """Return the names of kernels that have arrays of floating-point numbers as arguments."""
+    found = (path.stem for path in sorted((checkout / "bench_info").glob("*.json")))
+    return [name for name in found if name not in NO_FLOATS]
+
+
+def kernel(checkout: Path, name: str, preset: str = "S") -> Workload:
+    """Return a kernel as a workload, with arguments of one of NPBench's sizes."""
+    info = json.loads((checkout / "bench_info" / f"{name}.json").read_text())["benchmark"]
+    base = checkout / "npbench" / "benchmarks" / info["relative_path"] / info["module_name"]
+    plain = _function(base, "_numpy", info["func_name"])
+
+    def initial() -> list[Any]:
+        values = dict(info["parameters"][preset])
+        init = info.get("init")
+        if init:
+            made = _function(base, "", init["func_name"])(
+                *(values[name] for name in init["input_args"]))
+            made = made if isinstance(made, tuple) else (made,)
+            values |= zip(init["output_args"], made, strict=True)
+        return [values[name] for name in info["input_args"]]
+
+    args, before = initial(), initial()
+    returned = plain(*args)
+    written = tuple(k for k, (x, y) in enumerate(zip(args, before, strict=True))
+                    if isinstance(x, np.ndarray) and x.tobytes() != y.tobytes())
+    shown = tuple(k for k, name in enumerate(info["input_args"]) if name in info["output_args"])
+    shapes = [np.shape(x) for x in _outputs(returned, [args[k] for k in shown])]
+    weights = tuple(np.cos(np.arange(np.prod(s, dtype=int))).reshape(s) for s in shapes)
+    floats = tuple(k + 1 for k, (name, x) in enumerate(zip(info["input_args"], before, strict=True))
+                   if name in info["array_args"] and np.asarray(x).dtype.kind in "fc")
+    forms: dict[str, Callable[..., Any]] = {}
+    if base.with_name(f"{base.name}_jax.py").exists():
+        forms["JAX"] = _in_jax(base, info["func_name"])
+    return Workload(key=name, title=info["name"], plain=_weighted(plain, written, shown),
+                    argnums=floats, arguments=lambda: (weights, *initial()), forms=forms)
+
+
+def _weighted(plain: Callable[..., Any], written: tuple[int, ...],
+              shown: tuple[int, ...]) -> Callable[..., Any]:
+    def value(weights: Any, *args: Any) -> Any:
+        given = [x.copy() if k in written else x for k, x in enumerate(args)]
+        found = _outputs(plain(*given), [given[k] for k in shown])
+        total = 0.0
+        for w, x in zip(weights, found, strict=True):
+            total = total + np.sum(w * np.real(x)) + np.sum(w * np.imag(x))
+        return total
+
+    return value
+
+
+def _in_jax(base: Path, name: str) -> Callable[..., Any]:
+    def value(jax: Any, weights: Any, *args: Any) -> Any:
+        found = _outputs(_function(base, "_jax", name)(*args), ())
+        jnp = jax.numpy
+        return sum(jnp.sum(w * jnp.real(x)) + jnp.sum(w * jnp.imag(x))
+                   for w, x in zip(weights, found, strict=True))
+
+    return value
+
+
+def _outputs(returned: Any, written: Any) -> Iterator[Any]:
+    """Yield the arrays and numbers that are not whole: what is returned, then what is written."""
+    parts = returned if isinstance(returned, tuple | list) else (returned,)
+    for x in (*parts, *written):
+        if hasattr(x, "dtype") and x.dtype.kind in "fc":
+            yield x
+
+
+def _function(base: Path, suffix: str, name: str) -> Callable[..., Any]:
+    """Return a function of a kernel's file; the module stays imported, so that it has a source."""
+    path = base.with_name(f"{base.name}{suffix}.py")
+    module = sys.modules.get(path.stem) or _imported(path)
+    function: Callable[..., Any] = getattr(module, name)
+    return function
+
+
+def _imported(path: Path) -> ModuleType:
+    if str(path.parent) not in sys.path:  # some import a neighbour
+        sys.path.append(str(path.parent))
+    found = importlib.util.spec_from_file_location(path.stem, path)
+    assert found is not None and found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    sys.modules[path.stem] = module
+    found.loader.exec_module(module)
+    return module
