@@ -1,12 +1,13 @@
 """NPBench's kernels, unmodified, from a checkout that the user names: a workload each.
 
-A kernel's value is the weighted sum of what it returns and writes, and its gradient is by every
-array of floating-point numbers that it is given. JAX gets NPBench's own version for JAX.
+A kernel's value is the weighted sum of what it returns, or else of what it writes; its gradient is
+by every array of floating-point numbers that it is given. JAX gets NPBench's own version for JAX.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ from benchmarks.workloads.workload import Workload
 
 __all__ = ["kernel", "names"]
 
-NO_FLOATS = ("compute", "crc16", "mandelbrot1", "mandelbrot2", "nussinov")
+NO_FLOATS = ("compute", "crc16", "floyd_warshall", "mandelbrot1", "mandelbrot2", "nussinov")
 """Kernels without an argument to differentiate by."""
 
 
@@ -50,23 +51,21 @@ def kernel(checkout: Path, name: str, preset: str = "S") -> Workload:
     returned = plain(*args)
     written = tuple(k for k, (x, y) in enumerate(zip(args, before, strict=True))
                     if isinstance(x, np.ndarray) and x.tobytes() != y.tobytes())
-    shown = tuple(k for k, name in enumerate(info["input_args"]) if name in info["output_args"])
-    shapes = [np.shape(x) for x in _outputs(returned, [args[k] for k in shown])]
+    shapes = [np.shape(x) for x in _outputs(returned, [args[k] for k in written])]
     weights = tuple(np.cos(np.arange(np.prod(s, dtype=int))).reshape(s) for s in shapes)
     floats = tuple(k + 1 for k, (name, x) in enumerate(zip(info["input_args"], before, strict=True))
                    if name in info["array_args"] and np.asarray(x).dtype.kind in "fc")
     forms: dict[str, Callable[..., Any]] = {}
     if base.with_name(f"{base.name}_jax.py").exists():
         forms["JAX"] = _in_jax(base, info["func_name"])
-    return Workload(key=name, title=info["name"], plain=_weighted(plain, written, shown),
+    return Workload(key=name, title=info["name"], plain=_weighted(plain, written),
                     argnums=floats, arguments=lambda: (weights, *initial()), forms=forms)
 
 
-def _weighted(plain: Callable[..., Any], written: tuple[int, ...],
-              shown: tuple[int, ...]) -> Callable[..., Any]:
+def _weighted(plain: Callable[..., Any], written: tuple[int, ...]) -> Callable[..., Any]:
     def value(weights: Any, *args: Any) -> Any:
         given = [x.copy() if k in written else x for k, x in enumerate(args)]
-        found = _outputs(plain(*given), [given[k] for k in shown])
+        found = _outputs(plain(*given), [given[k] for k in written])
         total = 0.0
         for w, x in zip(weights, found, strict=True):
             total = total + np.sum(w * np.real(x)) + np.sum(w * np.imag(x))
@@ -77,18 +76,19 @@ def _weighted(plain: Callable[..., Any], written: tuple[int, ...],
 
 def _in_jax(base: Path, name: str) -> Callable[..., Any]:
     def value(jax: Any, weights: Any, *args: Any) -> Any:
-        found = _outputs(_function(base, "_jax", name)(*args), ())
+        # Without their own `jit`, numbers are static, and loops whose trips they are have adjoints.
+        found = list(_outputs(inspect.unwrap(_function(base, "_jax", name))(*args), ()))
         jnp = jax.numpy
         return sum(jnp.sum(w * jnp.real(x)) + jnp.sum(w * jnp.imag(x))
-                   for w, x in zip(weights, found, strict=True))
+                   for w, x in zip(weights, found[:len(weights)], strict=True))
 
     return value
 
 
 def _outputs(returned: Any, written: Any) -> Iterator[Any]:
-    """Yield the arrays and numbers that are not whole: what is returned, then what is written."""
+    """Yield what is returned, or else what is written, of floating-point numbers."""
     parts = returned if isinstance(returned, tuple | list) else (returned,)
-    for x in (*parts, *written):
+    for x in written if returned is None else parts:
         if hasattr(x, "dtype") and x.dtype.kind in "fc":
             yield x
 
