@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.workloads.workload import Workload, with_names
 
-__all__ = ["PEERS", "results"]
+__all__ = ["FORWARD", "PEERS", "forward_in_tracejit", "results"]
 
 Call = Callable[[], Any]
 
@@ -38,6 +38,15 @@ def in_tracejit(workload: Workload) -> Call:
     args = workload.arguments()
     gradient = tracejit.value_and_grad(workload.plain, argnums=workload.argnums)
     return lambda: gradient(*args)
+
+
+def forward_in_tracejit(workload: Workload) -> Call:
+    """The value alone, compiled."""
+    import tracejit
+
+    args = workload.arguments()
+    compiled = tracejit.jit(workload.plain)
+    return lambda: compiled(*args)
 
 
 def by_hand(workload: Workload) -> Call | None:
@@ -73,7 +82,9 @@ def in_jax(workload: Workload) -> Call:
         return form(*(given.get(k, x) for k, x in enumerate(args)))
 
     argnums = tuple(arrays.index(k) for k in workload.argnums)
-    gradient = jax.jit(jax.value_and_grad(of_arrays, argnums))
+    compute = jax.value_and_grad(of_arrays, argnums)
+    # The conjugate, which is what the derivative by a complex number is elsewhere.
+    gradient = jax.jit(lambda *values: jax.tree.map(jax.numpy.conj, compute(*values)))
     return lambda: jax.block_until_ready(gradient(*moved))
 
 
@@ -110,8 +121,13 @@ PEERS: dict[str, Callable[[Workload], Call | None]] = {
 }
 
 
+FORWARD = ("NumPy forward", "tracejit forward")
+"""Peers that compute the value alone."""
+
+
 def results(returned: Any) -> list[np.ndarray]:
     """Return value and gradients, however they were nested, as arrays."""
     if isinstance(returned, tuple | list):
         return [x for part in returned for x in results(part)]
-    return [np.asarray(returned, np.float64)]
+    array = np.asarray(returned)
+    return [array if array.dtype.kind == "c" else array.astype(np.float64)]
