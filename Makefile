@@ -6,6 +6,7 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 COUNT  ?= 5000
+CHECKOUTS = $(if $(NPBENCH),--npbench $(NPBENCH)) $(if $(GRADBENCH),--gradbench $(GRADBENCH))
 
 # Tests that take under a minute together on two cores: of every stage some, few that compile much.
 FAST := $(addprefix tests/, capture/test_aliases.py autodiff/test_check_grads.py \
@@ -15,7 +16,7 @@ FAST := $(addprefix tests/, capture/test_aliases.py autodiff/test_check_grads.py
     autodiff/test_transforms.py capture/test_zero_d.py \
     gauntlet/test_given_texts.py gauntlet/test_refusal_messages.py gauntlet/test_texts_of_numbers.py)
 
-.PHONY: help demo fast test test-full check fuzz bench golden docs notebooks
+.PHONY: help demo fast test test-full check fuzz bench bench-full golden docs notebooks
 
 help:
 	@echo 'make demo       fit three models with compiled gradients; print fits, errors, times, source'
@@ -24,7 +25,8 @@ help:
 	@echo 'make test-full  the same with all cases of tests/gauntlet, not a sample by the day'
 	@echo 'make check      lint, types, packages, layers and words'
 	@echo 'make fuzz       random programs against differences         (COUNT=$(COUNT), SEED=...)'
-	@echo 'make bench      times beside hand-written, JAX, PyTorch, autograd; shown again by the pages'
+	@echo 'make bench      a sample of times beside hand-written, JAX, PyTorch, in under five minutes'
+	@echo 'make bench-full all of them, shown again by the pages   (NPBENCH=DIR, GRADBENCH=DIR)'
 	@echo 'make golden     write golden sources and the pages of docs/ again; review the diff'
 	@echo 'make docs       the documentation as a site, in build/site'
 	@echo 'make notebooks  run the notebooks and write their outputs again; review the diff'
@@ -52,6 +54,10 @@ fuzz: $(VENV)/dev.stamp
 	$(PY) tests/fuzz.py --count $(COUNT) $(if $(SEED),--seed $(SEED))
 
 bench: $(VENV)/bench.stamp $(VENV)/dev.stamp
+	$(PY) -m benchmarks.scoreboard $(CHECKOUTS)
+
+bench-full: $(VENV)/bench.stamp $(VENV)/dev.stamp
+	$(PY) -m benchmarks.scoreboard --full $(CHECKOUTS)
 	$(PY) -m benchmarks
 	$(PY) -m pytest -q -p no:randomly tests/house/test_docs.py tests/house/test_notebooks.py \
 	    -k 'figures or how_fast' --golden

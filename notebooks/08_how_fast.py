@@ -1,7 +1,7 @@
 # %% [markdown]
 # # How fast is it, beside its peers?
 #
-# This notebook times nothing. It draws what `make bench` has measured, from the file that it
+# This notebook times nothing. It draws what `make bench-full` has measured, from the file that it
 # writes, [benchmarks/results.md](../benchmarks/results.md), which says how: value and gradient,
 # float64, one thread, every gradient checked before it was timed.
 
