@@ -69,11 +69,12 @@ def select(condlist: Sequence[object], choicelist: Sequence[Any], default: Any =
         raise ValueError("list of cases must be same length as list of conditions")
     if not condlist:
         raise ValueError("select with an empty condition list is not possible")
-    result = default
+    dtype = common_dtype(*choicelist, default)
+    result: Any = cast(default, dtype)
     for k, (condition, choice) in reversed([*enumerate(zip(condlist, choicelist, strict=True))]):
         if dtype_of(lift(condition)) != np.bool_:
             raise TypeError(f"invalid entry {k} in condlist: should be boolean ndarray")
-        result = np.where(condition, choice, result)
+        result = np.where(condition, cast(choice, dtype), result)
     return lay_out(result, "C")
 
 
