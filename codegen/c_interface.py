@@ -17,7 +17,7 @@ from tracejit.codegen.plan import Condition
 from tracejit.codegen.slots import arena_size
 from tracejit.ir.core import Graph, Value
 from tracejit.ir.dims import Dim, dim_values, format_dim
-from tracejit.ir.dtypes import DTYPES
+from tracejit.ir.dtypes import DTYPES, is_half
 from tracejit.ir.user_text import on_one_line
 
 __all__ = ["FIRST_CONDITION", "NEGATIVE", "NO_WORKSPACE", "TOO_LARGE", "C_TYPES", "CInterface",
@@ -28,7 +28,7 @@ NEGATIVE, TOO_LARGE, NO_WORKSPACE, FIRST_CONDITION = -2, -3, -4, -16
 
 C_TYPES: dict[np.dtype, str] = {
     DTYPES["bool"]: "bool", DTYPES["f32"]: "float", DTYPES["f64"]: "double",
-    DTYPES["c64"]: "float _Complex", DTYPES["c128"]: "double _Complex",
+    DTYPES["f16"]: "uint16_t", DTYPES["c64"]: "float _Complex", DTYPES["c128"]: "double _Complex",
     **{dtype: f"{dtype.name}_t" for dtype in DTYPES.values() if dtype.kind in "iu"},
 }
 
@@ -103,7 +103,7 @@ def make_interface(kernel: Kernel, conditions: Sequence[tuple[Condition, str]],
     for k, a in enumerate(graph.outputs):
         kind = C_TYPES[a.aval.dtype]
         name = c_name(results.get(k, kernel.outputs[k].name), taken)
-        note = f"{kind}{_shape_text(a.aval.shape, names) or '[1]'}, written"
+        note = f"{kind}{_shape_text(a.aval.shape, names) or '[1]'}{_bits_of(a.aval.dtype)}, written"
         parameters.append(CParameter("output", name, f"{kind} *", k, note))
     parameters.append(CParameter("workspace", "workspace", "void *", None,
                                 "as many bytes as the function for it says, or NULL for 0"))
@@ -128,7 +128,8 @@ def _inputs_of(graph: Graph, names: Mapping[Value, str],
 
     for k, v in enumerate(graph.inputs):
         kind = C_TYPES[v.aval.dtype]
-        note = kind + _shape_text(v.aval.shape, names) + (f"; {notes[k]}" if k in notes else "")
+        note = kind + _shape_text(v.aval.shape, names) + _bits_of(v.aval.dtype)
+        note += f"; {notes[k]}" if k in notes else ""
         if v.aval.shape or v.aval.dtype.kind == "c":
             parameters.append(CParameter("pointer", names[v], f"const {kind} *", v, note))
             sizes(v.aval.shape)
@@ -136,6 +137,10 @@ def _inputs_of(graph: Graph, names: Mapping[Value, str],
             parameters.append(CParameter("scalar", names[v], kind, v, note))
     sizes([v.dim for v in graph.sizes])
     return parameters
+
+
+def _bits_of(dtype: np.dtype) -> str:
+    return f", the bits of {dtype}" if is_half(dtype) else ""
 
 
 def _shape_text(dims: Sequence[Dim], names: Mapping[Value, str]) -> str:

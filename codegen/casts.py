@@ -14,6 +14,8 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from tracejit.codegen.halves import Half, narrowed, widened_bits
+
 if TYPE_CHECKING:
     from numba.core.base import BaseContext as TargetContext
     from numba.core.typing.context import BaseContext as TypingContext
@@ -26,11 +28,11 @@ def cast_to(kind: types.Type) -> Any:
     """Return the conversion of a number to a type."""
     @intrinsic
     def function(typingctx: TypingContext, x: types.Type) -> Any:
-        source = types.unliteral(x)
-
         def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                      args: Sequence[ir.Value]) -> Any:
-            (value,) = args
+            value, source = args[0], types.unliteral(x)
+            if isinstance(source, Half):
+                value, source = widened_bits(builder, source, value), types.float32
             if isinstance(source, types.Complex) and not isinstance(kind, types.Complex):
                 number = context.make_complex(builder, source, value)
                 if kind is types.boolean:
@@ -42,7 +44,7 @@ def cast_to(kind: types.Type) -> Any:
                 return builder.fcmp_unordered("!=", value, value.type(0.0))
             return _of_real(context, builder, value, source, kind)
 
-        return kind(source), generate
+        return kind(types.unliteral(x)), generate
 
     return function
 
@@ -50,6 +52,8 @@ def cast_to(kind: types.Type) -> Any:
 def _of_real(context: TargetContext, builder: ir.IRBuilder, value: ir.Value, source: types.Type,
              kind: types.Type) -> Any:
     """Emit the conversion of a number that is not complex."""
+    if isinstance(kind, Half):
+        return narrowed(context, builder, kind, value, source)
     if not (isinstance(source, types.Float) and isinstance(kind, types.Integer)):
         return context.cast(builder, value, source, kind)
     is_wide = kind.bitwidth == 64 or kind == types.uint32

@@ -34,6 +34,7 @@ from numba.core.errors import CompilerError
 from numba.core.registry import cpu_target
 
 from tracejit.codegen import pointers
+from tracejit.codegen.halves import half_functions
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.libraries import load_libmvec
 from tracejit.codegen.line_tables import LineTables
@@ -327,6 +328,9 @@ def _translate(functions: Functions, symbol: str, machine: llvm.TargetMachine,
         text = part_text(_contexts()[1], made, kinds, name, module.triple)
         module.link_in(part)
         module.link_in(llvm.parse_assembly(text))
+    halves = half_functions(module, machine)
+    if halves:
+        module.link_in(llvm.parse_assembly(halves))
     entry = _entry(descriptor, signature, symbol, module.triple, with_lines)
     module.link_in(llvm.parse_assembly(entry))
     _internalize(module, symbol)

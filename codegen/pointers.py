@@ -17,6 +17,7 @@ from numba.core.typing.templates import AbstractTemplate, signature
 from numba.core.typing.templates import Registry as TypingRegistry
 from numba.extending import intrinsic, models, register_model
 
+from tracejit.codegen.halves import HALF_TYPES
 from tracejit.ir.dtypes import DTYPES
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ NUMBA_TYPES: dict[np.dtype, Any] = {
     DTYPES["u16"]: types.uint16, DTYPES["u32"]: types.uint32, DTYPES["u64"]: types.uint64,
     DTYPES["f32"]: types.float32, DTYPES["f64"]: types.float64, DTYPES["c64"]: types.complex64,
     DTYPES["c128"]: types.complex128,
+    **{DTYPES[name]: kind for name, kind in HALF_TYPES.items()},
 }
 i64 = types.int64
 

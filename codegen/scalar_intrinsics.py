@@ -12,6 +12,7 @@ from numba.extending import intrinsic
 
 from tracejit.codegen.casts import cast_to
 from tracejit.codegen.complex_functions import complex_function
+from tracejit.codegen.halves import HALF_TYPES, rounding
 from tracejit.codegen.pointers import NUMBA_TYPES
 from tracejit.codegen.scalars import names_where
 from tracejit.codegen.vector_math import call_math
@@ -51,6 +52,7 @@ def scalar_names(widths: tuple[int, ...], *, reassociate: bool) -> dict[str, Any
     names.update((name, _math2(name, widths)) for name in names_where(libm=2))
     names.update((name, cast_to(NUMBA_TYPES[dtype])) for name, dtype in DTYPES.items()
                  if name != "bool")
+    names.update((f"round_{name}", rounding(name)) for name in HALF_TYPES)
     names["bool_"] = cast_to(types.boolean)
     return names
 

@@ -14,7 +14,9 @@ from tracejit.codegen.schedule import Style
 from tracejit.codegen.target import Target
 from tracejit.errors import Refusal
 from tracejit.ir.core import Eqn, Graph
+from tracejit.ir.dtypes import HALVES, is_half
 from tracejit.ir.lowering import Effect, Library, LogOp, Native
+from tracejit.ir.walk import all_eqns
 
 __all__ = ["lower_for_device"]
 
@@ -25,7 +27,18 @@ def lower_for_device(graph: Graph, *, strict: bool = False) -> Kernel:
     strict -- whether floats are to be summed in the order of the program, which lets one thread do
               every sum, and every accumulation at indices that are data
     """
+    _refuse_halves(graph)
     return lower_for(STRICT_CUDA if strict else CUDA, graph, graph)
+
+
+def _refuse_halves(graph: Graph) -> None:
+    for eqn in all_eqns(graph.block):
+        kinds = [a.aval.dtype for a in (*eqn.inputs, *eqn.outputs)]
+        kinds += [half for half, name in HALVES.items() if eqn.op.name == name]
+        half = next(filter(is_half, kinds), None)
+        if half is not None:
+            raise Refusal(f"{half} ({eqn.site}) is computed on the CPU alone. Convert it first: "
+                          'x.astype(np.float32), or leave out target="cuda"')
 
 
 _RESIDUALS = ("new", "push", "pop")

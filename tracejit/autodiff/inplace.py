@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from tracejit.autodiff.activity import find_active
@@ -10,12 +10,13 @@ from tracejit.autodiff.residuals import resolve_block
 from tracejit.autodiff.reverse import ReverseSweep
 from tracejit.ir.builder import BlockScope
 from tracejit.ir.core import Atom, Block, Eqn, Value
+from tracejit.ir.dtypes import is_half
 from tracejit.ir.types import is_differentiable
 from tracejit.ops.cotangents import Cotangent
 from tracejit.trace.ground.context import Trace, current, refuse
 from tracejit.trace.values.equations import apply
 
-__all__ = ["append_gradients"]
+__all__ = ["append_gradients", "refuse_halves"]
 
 
 def append_gradients(ys: Sequence[Value], cts: Sequence[Cotangent], xs: Sequence[Value], *,
@@ -40,6 +41,7 @@ def append_gradients(ys: Sequence[Value], cts: Sequence[Cotangent], xs: Sequence
     carried = _carried_past(xs)
     active = {*xs, *carried}
     find_active([*around, *forward], active, stopped)
+    refuse_halves(active)
     sweep = ReverseSweep(trace, active, {}, {})
     sweep.kept, sweep.stopped, sweep.sum_terms = frozenset(xs), stopped, sum_terms
     with _under_rules(trace, group):
@@ -54,6 +56,14 @@ def append_gradients(ys: Sequence[Value], cts: Sequence[Cotangent], xs: Sequence
     _resolve(top, len(forward), results, sweep)
     rest = iter(results)
     return [None if a is None else next(rest) for a in found]
+
+
+def refuse_halves(active: Iterable[Value]) -> None:
+    """Refuse to differentiate halves where they are: rules of ops would compute in them."""
+    half = next((v.aval.dtype for v in active if is_half(v.aval.dtype)), None)
+    if half is not None:
+        raise refuse(f"a tape, or tracejit.gradients, over values of {half} cannot be captured",
+                     "Use tracejit.grad, or convert them first: x.astype(np.float32)")
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from tracejit.autodiff.reverse import ReverseSweep, reverse_block
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value, type_dims
 from tracejit.ir.dead_code import prune_block
 from tracejit.ir.dims import Dim, bare_value, dim_values
+from tracejit.ir.halves import widened, widened_block
 from tracejit.ir.types import scalar
 from tracejit.ir.walk import all_eqns, block_uses, without_prints
 from tracejit.trace.ground.context import Trace, active, current
@@ -32,6 +33,7 @@ def gradient_block(block: Block, wrt: Sequence[int], outputs: Sequence[int],
     wrt     -- the numbers of the inputs to differentiate by
     outputs -- the numbers of the outputs that are kept
     """
+    block = widened_block(block)
     xs = [block.inputs[k] for k in wrt]
 
     def start(sweep: ReverseSweep) -> list[Any]:
@@ -62,6 +64,7 @@ def gradient_graph(graph: Graph, wrt: Sequence[int], outputs: Sequence[int], nam
                    guards: list[Guarded] | None = None) -> Graph:
     """Return the graph of outputs and gradient; see `gradient_block`."""
     reasons: dict[Eqn, str] = {}
+    graph = widened(graph)
     with after_capture(guards) as trace:
         assume_sizes(graph)
         block = gradient_block(graph.block, wrt, outputs, reasons)
@@ -78,6 +81,7 @@ def pullback_block(block: Block, wrt: Sequence[int],
 
     cts -- these cotangents, if there are values for them
     """
+    block = widened_block(block)
     xs = [block.inputs[k] for k in wrt]
     cts = cts or [Value(a.aval, f"ct{k}") for k, a in enumerate(block.outputs)]
 
@@ -124,6 +128,7 @@ def pullback_graph(graph: Graph, wrt: Sequence[int], name: str,
                    guards: list[Guarded] | None = None) -> Graph:
     """Return the graph of cotangents of inputs, given cotangents of the outputs."""
     reasons: dict[Eqn, str] = {}
+    graph = widened(graph)
     with after_capture(guards) as trace:
         assume_sizes(graph)
         silent = without_prints(graph.block)  # the call has printed already
@@ -148,6 +153,7 @@ def adjoint_graph(graph: Graph, wrt: Sequence[int], given: Sequence[int], name: 
     cotangents of the inputs of `wrt` that have one; the numbers of these are returned as well.
     """
     reached: list[int] = []
+    graph = widened(graph)
     xs = [graph.inputs[k] for k in wrt]
     cts = [Value(graph.outputs[k].aval, f"ct{k}") for k in given]
 
@@ -192,6 +198,7 @@ def cut_block(block: Block, known: Iterable[Value]) -> tuple[Block, list[Value]]
 def tangent_graph(graph: Graph, wrt: Sequence[int], name: str,
                   guards: list[Guarded] | None = None) -> Graph:
     """Return the graph of outputs and their tangents, given tangents of some inputs."""
+    graph = widened(graph)
     with after_capture(guards) as trace:
         assume_sizes(graph)
         xs = [graph.inputs[k] for k in wrt]

@@ -6,7 +6,7 @@ import numpy as np
 
 from tracejit.errors import IRError
 
-__all__ = ["DTYPES", "dtype_name", "remedy_for_dtype"]
+__all__ = ["DTYPES", "HALVES", "dtype_name", "is_half", "remedy_for_dtype"]
 
 DTYPES: dict[str, np.dtype] = {
     "bool": np.dtype(np.bool_),
@@ -14,9 +14,11 @@ DTYPES: dict[str, np.dtype] = {
     "i32": np.dtype(np.int32), "i64": np.dtype(np.int64),
     "u8": np.dtype(np.uint8), "u16": np.dtype(np.uint16),
     "u32": np.dtype(np.uint32), "u64": np.dtype(np.uint64),
-    "f32": np.dtype(np.float32), "f64": np.dtype(np.float64),
+    "f16": np.dtype(np.float16), "f32": np.dtype(np.float32), "f64": np.dtype(np.float64),
     "c64": np.dtype(np.complex64), "c128": np.dtype(np.complex128),
 }
+HALVES: dict[np.dtype, str] = {DTYPES["f16"]: "round_f16"}
+"""The floats of two bytes, each with the op that rounds to it: they are computed in float32."""
 _NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 
@@ -29,8 +31,13 @@ def dtype_name(dtype: np.dtype) -> str:
                       f"{', '.join(str(d) for d in _NAMES)}") from None
 
 
+def is_half(dtype: np.dtype) -> bool:
+    """Return whether values of a dtype are stored in two bytes and computed in float32."""
+    return dtype in HALVES
+
+
 _IN_ANOTHER = (
-    ("float16 bfloat16 float8 float6 float4", "Convert it outside: x.astype(np.float32)"),
+    ("bfloat16 float8 float6 float4", "Convert it outside: x.astype(np.float32)"),
     ("float", "Convert it outside, which drops digits: x.astype(np.float64)"),
     ("complex", "Convert it outside, which drops digits: x.astype(np.complex128)"),
     ("int uint", "Convert it outside: x.astype(np.int8)"),
@@ -52,4 +59,4 @@ def remedy_for_dtype(dtype: np.dtype) -> str:
     for beginnings, remedy in _IN_ANOTHER:
         if dtype.name.startswith(tuple(beginnings.split())):
             return remedy
-    return "Use float32, float64, complex64, complex128, integers or bool"
+    return "Use float16, float32, float64, complex64, complex128, integers or bool"

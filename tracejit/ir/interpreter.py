@@ -12,6 +12,8 @@ import numpy as np
 from tracejit.errors import IRError
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Span, Value, param_dims
 from tracejit.ir.dims import Expr, bare_value, dim_values, evaluate
+from tracejit.ir.dtypes import is_half
+from tracejit.ir.halves import in_float32
 from tracejit.ir.types import Aval
 from tracejit.ir.walk import free_values
 
@@ -74,7 +76,7 @@ def apply_eqn(eqn: Eqn, args: Sequence[object], env: Env) -> tuple[Any, ...]:
     if eqn.regions:
         keywords["regions"] = tuple(_callable(region, env) for region in eqn.regions)
     try:
-        results = eqn.op.reference(*args, **keywords)
+        results = reference_of(eqn)(*args, **keywords)
     except Exception as e:  # the innermost equation tells whoever runs the graph where it failed
         if not hasattr(e, "tracejit_site"):
             e.tracejit_site = eqn.site  # type: ignore[attr-defined]
@@ -82,6 +84,22 @@ def apply_eqn(eqn: Eqn, args: Sequence[object], env: Env) -> tuple[Any, ...]:
     if isinstance(results, tuple) and not results and eqn.outputs:  # a map over nothing
         return tuple(np.empty(_concrete(v.aval.shape, env), v.aval.dtype) for v in eqn.outputs)
     return results if isinstance(results, tuple) else (results,)
+
+
+def reference_of(eqn: Eqn) -> Callable[..., Any]:
+    """Return NumPy code for an equation: of halves, for float32, whose results are rounded."""
+    if not in_float32(eqn):
+        return eqn.op.reference
+    dtypes = [v.aval.dtype for v in eqn.outputs]
+
+    def rounded(*args: Any, **params: object) -> tuple[Any, ...]:
+        wide = [x.astype(np.float32) if is_half(x.dtype) else x for x in args]
+        results = eqn.op.reference(*wide, **params)
+        results = results if isinstance(results, tuple) else (results,)
+        return tuple([np.asarray(x).astype(t) if is_half(t) else x
+                      for x, t in zip(results, dtypes, strict=True)])
+
+    return rounded
 
 
 def concrete_params(eqn: Eqn, env: Env) -> dict[str, Any]:
@@ -118,8 +136,8 @@ def prepare(graph: Graph, sizes: Env) -> Callable[..., tuple[Any, ...]]:
         else:
             operands = eqn.inputs
             params = concrete_params(eqn, sizes)
-            known[f"f{k}"] = (functools.partial(eqn.op.reference, **params) if params
-                              else eqn.op.reference)
+            reference = reference_of(eqn)
+            known[f"f{k}"] = functools.partial(reference, **params) if params else reference
         results = ", ".join(map(name, eqn.outputs))
         single = "," if late and len(eqn.outputs) == 1 else ""
         lines.append(f"    {results}{single} = f{k}({', '.join(map(name, operands))})")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tracejit.ir.dtypes import is_half
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.shapes import broadcast_to
@@ -33,6 +34,9 @@ def mean(a: object, axis: object = None, dtype: npt.DTypeLike | None = None, out
          keepdims: object = False, *, where: object = True) -> Any:
     """Return the average."""
     a = _as_inexact(a, dtype)
+    if is_half(a.dtype) and dtype is None:
+        found = mean(a, axis, np.float32, out, keepdims, where=where)
+        return found if out is not None else cast(found, a.dtype)
     a = a if dtype is not None else in_folded_dtype(np.add, a, None, out)
     count = count_folded(a, axis)
     if where is not True:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import NotCaptured
+from tracejit.ir.dtypes import is_half
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.emptiness import is_nothing
 from tracejit.numpy_api.factors import eig_of_one
@@ -18,6 +19,7 @@ from tracejit.ops.implicit import RULES, Rule, implied
 from tracejit.ops.linalg import adjoint
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import captures
+from tracejit.trace.ground.narrow_floats import require_lapacks_floats
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import apply, cast, dims_of, same_dim
 from tracejit.trace.values.known_numbers import need_int
@@ -57,12 +59,14 @@ def polynomial_of(given: object) -> Any:
                      "conjugate pairs has complex coefficients, and is not captured. Multiply the "
                      "factors with np.convolve")
         return np.real(call_function(polynomial_of_roots, (roots,), {}))
-    roots = roots if roots.dtype.kind == "f" else cast(roots, np.float64)
+    is_computed_in = roots.dtype.kind == "f" and not is_half(roots.dtype)
+    roots = roots if is_computed_in else cast(roots, np.float64)
     return call_function(polynomial_of_roots, (roots,), {})
 
 
 def _of_matrix(a: Tracer) -> Any:
     """Return the coefficients of det(s I - A), which are smooth where eigenvalues are equal."""
+    require_lapacks_floats(a)
     if a.dtype.kind == "c":
         raise refuse("np.poly of a matrix of complex numbers cannot be captured",
                      "Pass the roots")

@@ -256,12 +256,9 @@ METHODS["conj"] = METHODS["conjugate"] = _conjugate_method
 def round_(a: object, decimals: int = 0, out: object = None) -> Any:
     """Round to the given number of decimals."""
     a, decimals = as_tracer(a), known_int(decimals, "the decimals of np.round")
-    if a.dtype == np.bool_:
-        if decimals:
-            raise TypeError("Cannot cast ufunc 'multiply' output from dtype('float64') to "
-                            "dtype('float16') with casting rule 'same_kind'")
-        raise refuse("np.round of bools, which gives float16, cannot be captured",
-                     "Convert them with .astype(int) first")
+    if a.dtype == np.bool_ and decimals:
+        raise TypeError("Cannot cast ufunc 'multiply' output from dtype('float64') to "
+                        "dtype('float16') with casting rule 'same_kind'")
     if a.dtype.kind in "iu":
         if not isinstance(decimals, int) or decimals < 0:
             raise refuse("rounding of ints to tens or hundreds cannot be captured",

@@ -11,6 +11,7 @@ from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.factors import lstsq
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import captures
+from tracejit.trace.ground.narrow_floats import require_lapacks_floats
 from tracejit.trace.values.equations import apply, as_operand, cast, same_dim
 from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.tracer import Tracer
@@ -30,6 +31,7 @@ def polyfit(x: object, y: object, deg: int, rcond: float | None = None, full: bo
     if order < 1:
         raise ValueError("expected deg >= 0")
     require_points(a, b)
+    require_lapacks_floats(a, b)
     if rcond is None:
         rcond = as_operand(a.dims[0]) * np.finfo(a.dtype).eps
     left: Any = np.vander(a, order)

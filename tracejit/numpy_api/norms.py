@@ -16,6 +16,7 @@ from tracejit.ops.calls import stop_gradient
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import captures, scipy_captures
 from tracejit.trace.ground.modules import is_scipy_since
+from tracejit.trace.ground.narrow_floats import require_lapacks_floats
 from tracejit.trace.state.known import known_array
 from tracejit.trace.values.equations import cast
 from tracejit.trace.values.operands import TracedOperand
@@ -102,6 +103,7 @@ def _matrix_norm(x: Tracer, ord: object, axes: tuple[int, ...], keepdims: bool) 
                       keepdims=True)
         return result if keepdims else np.squeeze(result, axes)[()]
     if ord in (2, -2, "nuc"):
+        require_lapacks_floats(x)
         return SPECTRAL_NORMS[0](x, ord, axes, keepdims)
     raise ValueError("Invalid norm order for matrices.")
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tracejit.errors import SizeByData
 from tracejit.ir.dims import maximum
+from tracejit.ir.dtypes import is_half
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_array, as_tracer
@@ -103,6 +104,9 @@ def polydiv(u: object, v: object) -> Any:
     if len(a.dims) != 1 or len(b.dims) != 1:
         raise refuse("np.polydiv of arrays with several axes cannot be captured", "Use a loop")
     dtype = np.result_type(a.dtype, b.dtype)
+    if is_half(a.dtype) or is_half(b.dtype):
+        raise refuse(f"np.polydiv of {a.dtype if is_half(a.dtype) else b.dtype} cannot be captured",
+                     "Convert it first: p.astype(np.float32)")
     a, b = cast(a, dtype), cast(b, dtype)
     count = a.dims[0] - b.dims[0]
     is_shorter = current().decide(count, "<", "whether a polynomial has less coefficients")

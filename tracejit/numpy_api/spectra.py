@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import Dim
+from tracejit.ir.dtypes import is_half
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.joins import concatenate
@@ -111,7 +112,8 @@ def irfft(a: object, n: object = None, axis: int = -1, norm: str | None = None) 
     half = _as_complex(fitted(x, to_dim(count)))
     rest = np.conj(half[..., 1:as_operand(d) - count + 1][..., ::-1])
     whole = transformed(as_tracer(concatenate([half, rest], -1)), True)
-    return moveaxis(as_tracer(_scaled(np.real(whole), d, norm, True)), -1, axis)
+    found = as_tracer(_scaled(np.real(whole), d, norm, True))
+    return moveaxis(cast(found, x.dtype) if is_half(x.dtype) else found, -1, axis)
 
 
 _TURNED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}

@@ -18,6 +18,7 @@ from tracejit.ops import (  # noqa: E402, F401  (importing fills the tables)
     factors,
     fourier,
     gather,
+    halves,
     hypergeometric,
     implicit,
     incomplete,

@@ -97,7 +97,7 @@ elementwise("fmin", np.fmin, "select(({0} <= {1}) | ({1} != {1}), {0}, {1})",
 elementwise("copysign", np.copysign, "copysign({0}, {1})",
             lambda z, x, y: (np.sign(x) * np.copysign(1.0, y), None), exact=True, domain=(0.5, 2.0))
 elementwise("nextafter", np.nextafter, "nextafter({0}, {1})", lambda z, x, y: (1.0, None),
-            cost=5.0, exact=True)
+            cost=5.0, exact=True, halves=False)
 
 # --- roots, exponentials, logarithms ------------------------------------------------------------
 elementwise("sqrt", np.sqrt, "sqrt({0})", lambda z, x: (0.5 / z,), cost=5.0, kinds="fc",

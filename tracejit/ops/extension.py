@@ -15,6 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from tracejit.ir.core import Atom, Block, Eqn, Op, Params, Value
+from tracejit.ir.dtypes import is_half
 from tracejit.ir.lowering import Inline, Native
 from tracejit.ir.optable import OPS, find_op
 from tracejit.ir.types import Aval, is_differentiable
@@ -242,6 +243,10 @@ def _native_results(name: str, fn: Any, avals: Sequence[Aval]) -> tuple[Aval, ..
     from numba.np.numpy_support import as_dtype
 
     shown = ", ".join(map(str, avals))
+    half = next((a.dtype for a in avals if is_half(a.dtype)), None)
+    if half is not None:
+        raise refuse(f"op {name!r} is compiled by Numba, which has no {half} on CPUs",
+                     "Convert its operands first: x.astype(np.float32)")
     try:
         fn.compile(_signature(avals, readonly=False))
     except NumbaError as e:

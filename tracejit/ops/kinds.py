@@ -80,7 +80,7 @@ def elementwise(name: str, function: Any, expression: str,
                 cost: float = 1.0, exact: bool = False, integer: str | None = None,
                 reference: Callable[..., Any] | None = None,
                 domain: tuple[float, float] = (-2.0, 2.0), kinds: str = "f",
-                scipy: bool = False, samples: Samples | None = None) -> Op:
+                scipy: bool = False, samples: Samples | None = None, halves: bool = True) -> Op:
     """Enter an op that acts on each element.
 
     function   -- the NumPy ufunc it is, or None
@@ -93,6 +93,7 @@ def elementwise(name: str, function: Any, expression: str,
     kinds      -- dtype kinds that it is defined for: any of "b", "i", "f", "c"
     scipy      -- whether it is `scipy.special.NAME`
     samples    -- tests' operands for it, in place of operands from the domain
+    halves     -- whether a half's result is float32's, rounded
     """
 
     def infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> tuple[Type, ...]:
@@ -106,7 +107,7 @@ def elementwise(name: str, function: Any, expression: str,
         lowering=Pointwise(expression, integer), vjp=_elementwise_vjp(partials),
         jvp=_elementwise_jvp(partials), marked=partials is None, cost=cost, exact=exact,
         data={"domain": domain, "kinds": kinds, "arity": _arity(expression), "scipy": scipy,
-              "samples": samples}))
+              "samples": samples, "halves": halves}))
     if isinstance(function, np.ufunc):
         UFUNCS[function] = op
     return op

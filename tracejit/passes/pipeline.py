@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tracejit.ir.core import Graph
 from tracejit.ir.dead_code import drop_dead_code
+from tracejit.ir.halves import widened
 from tracejit.passes.inlining import inline_calls
 from tracejit.passes.rules import simplify
 
@@ -14,6 +15,7 @@ __all__ = ["PASSES"]
 PASSES: tuple[Callable[[Graph], Graph], ...] = (
     drop_dead_code,
     inline_calls,
+    widened,
     simplify,
     simplify,
 )

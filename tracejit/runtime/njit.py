@@ -148,6 +148,8 @@ def _spec(kind: object) -> ArgSpec:
         return ArgSpec("scalar", _DTYPES[kind])
     if isinstance(kind, types.Array) and kind.dtype in _DTYPES:
         return ArgSpec("array", as_dtype(kind.dtype), kind.ndim)
+    if getattr(kind, "dtype", kind) == types.float16:
+        raise Refusal("an argument is of dtype float16, which Numba lacks on CPUs. Pass float32")
     raise Refusal(f"an argument is a {kind}, which tracejit cannot take from @njit code. Pass "
                   "arrays, numbers and tuples of them")
 

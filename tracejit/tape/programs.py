@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.autodiff.inplace import refuse_halves
 from tracejit.autodiff.reverse import ReverseSweep, reverse_block
 from tracejit.autodiff.transforms import after_capture, assume_sizes, cut_block
 from tracejit.configuration import settings
@@ -147,6 +148,7 @@ def with_gradient(request: BackwardRequest, c: Capture, stand: dict[int, Atom]
     with after_capture(c.guards) as trace:
         assume_sizes(c.graph)
         forward = without_prints(c.graph.block)
+        refuse_halves(v for e in all_eqns(forward) for v in e.outputs)
         block = reverse_block(forward, [x for x in xs if isinstance(x, Value)], start, finish,
                               extra_inputs=list(cts.values()))
     return block, list(cts.values()), reached, tuple(trace.notes)

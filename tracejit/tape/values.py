@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from tracejit.ir.dtypes import DTYPES
+from tracejit.ir.dtypes import DTYPES, is_half
 from tracejit.tape.noting import note_event
 from tracejit.trace.ground.context import is_tracing
 from tracejit.trace.ground.dispatch import METHODS, PROPERTIES
@@ -351,6 +351,9 @@ def constant(value: object, dtype: npt.DTypeLike | None = None) -> TapeValue:
     data = np.array(unwrap(value) if not isinstance(value, (list, tuple)) else
                     _plain(value), dtype=None if dtype is None else np.dtype(dtype))
     data = data.astype(data.dtype.newbyteorder("="), copy=False)
+    if is_half(data.dtype):
+        raise TypeError(f"a tape value of {data.dtype} would have its cotangents rounded at each "
+                        "step. Convert it first: x.astype(np.float32), or use tracejit.grad")
     if data.dtype not in DTYPES.values():
         raise TypeError(f"a tape value holds floats, complex numbers, integers or bools, not "
                         f"{data.dtype}: {value!r}. Convert it first: x.astype(np.float64)")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.draws import is_generator
+from tracejit.ir.dtypes import is_half
 from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.trace.ground.context import is_tracing
 from tracejit.trace.python.calls import call_function
@@ -58,6 +59,7 @@ def check_grads(f: Callable[..., object], args: tuple[object, ...], order: int =
         raise TypeError("check_grads calls a function many times, and a Generator would give other "
                         "numbers each time: check_grads(lambda x: f(x, np.random.default_rng(0)), "
                         "(x,))")
+    _refuse_halves(flatten(args)[0])
     _check(f, args, order, chosen, atol, rtol, eps, "")
 
 
@@ -101,6 +103,14 @@ def _check(f: Callable[..., object], args: tuple[object, ...], order: int, modes
             _compare(found, expected, at, rt, f"{what}{mode}")
             if order > 1:
                 _check(derived, point, order - 1, modes, atol, rtol, eps, f"{what}{mode} of ")
+
+
+def _refuse_halves(leaves: Sequence[object]) -> None:
+    dtypes = [x.dtype for x in leaves if isinstance(x, (np.ndarray, np.generic))]
+    half = next(filter(is_half, dtypes), None)
+    if half is not None:
+        raise TypeError(f"check_grads of {half}, whose differences are too coarse to tell. Pass "
+                        "x.astype(np.float32)")
 
 
 Mode = tuple[str, Callable[..., Any], list[np.ndarray]]

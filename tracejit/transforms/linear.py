@@ -12,6 +12,7 @@ from tracejit.autodiff.forward import forward_block
 from tracejit.autodiff.transforms import pullback_block, pullback_graph, tangent_graph
 from tracejit.ir.core import Block, Graph
 from tracejit.ir.draws import is_generator
+from tracejit.ir.halves import widened_block
 from tracejit.ir.walk import without_prints
 from tracejit.ops.calls import inline_region
 from tracejit.program.cuda.arrays import DeviceArray, adopt
@@ -371,6 +372,7 @@ class Tangent:
         """
         block, weak, out_structure, constants, heads = capture_block(self.fn, leaves, structure,
                                                                      chosen)
+        block = widened_block(block)
         whole = forward_block(block, block.inputs, range(len(block.outputs)))
         ts = {k: conforming("tangent", dots[k], leaves[k]) for k in chosen}
         for k in chosen:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.errors import DeviceError, Refusal
-from tracejit.ir.dtypes import DTYPES
+from tracejit.ir.dtypes import DTYPES, is_half
 from tracejit.program.cuda.resources import Device
 from tracejit.program.cuda.simulator import simulated_interface
 from tracejit.program.cuda.streams import LEGACY, Stream, current_stream
@@ -185,12 +185,18 @@ def specs_of_arguments(leaves: Sequence[object]) -> tuple[tuple[ArgSpec, ...], l
 
 def _spec_of_argument(x: object) -> ArgSpec:
     if not isinstance(x, DeviceArray):
-        return spec_of_leaf(x)
+        spec = spec_of_leaf(x)
+        if spec.dtype is not None:
+            _require_dtype(spec.dtype)
+        return spec
     _require_dtype(x.dtype)
     return ArgSpec("array", x.dtype, x.ndim) if x.shape else ArgSpec("scalar", x.dtype)
 
 
 def _require_dtype(dtype: np.dtype) -> None:
+    if is_half(dtype):
+        raise Refusal(f"an argument is of dtype {dtype}, which is computed on the CPU alone. "
+                      "Convert it first: x.astype(np.float32)")
     if dtype not in DTYPES.values():
         raise Refusal(f"an argument is an array of dtype {dtype}, which cannot be captured. Use "
                       "float32, float64, integers or bool")

@@ -15,6 +15,7 @@ from tracejit.trace.ground.context import current, is_tracing
 from tracejit.trace.ground.keywords import checking_keywords
 from tracejit.trace.ground.layouts import own_memory
 from tracejit.trace.ground.modules import home_of
+from tracejit.trace.ground.narrow_floats import of_lapacks_floats, of_wider_floats
 
 __all__ = ["CREATES", "DATA_SIZED", "DISTRIBUTIONS", "FOREIGN", "FUNCTIONS", "INDEXED", "METHODS",
            "OBJECTS", "PROPERTIES", "SETTERS", "UFUNCS", "Changing", "Frozen", "calling_back",
@@ -74,7 +75,8 @@ def foreign_capture(fn: Any) -> Callable[..., Any] | None:
     for home in _homes().get(name, ()) if isinstance(name, str) else ():
         if _is_content(fn, home, name):
             capture = FOREIGN[f"{home}.{name}"]
-            return _composed(checking_keywords(capture, fn), fn) if _is_scipys(fn) else None
+            return of_wider_floats(_composed(checking_keywords(capture, fn), fn),
+                                    fn) if _is_scipys(fn) else None
     return None
 
 
@@ -182,7 +184,7 @@ def foreign_method(fn: Any) -> Callable[..., Any] | None:
         return method_of_object(fn.__self__, own)
     if own not in DISTRIBUTIONS[name]:
         return None
-    return _composed(DISTRIBUTIONS[name][own], fn)
+    return of_wider_floats(_composed(DISTRIBUTIONS[name][own], fn), fn)
 
 
 def method_of_object(x: object, method: str) -> partial[Any] | None:
@@ -194,7 +196,9 @@ def method_of_object(x: object, method: str) -> partial[Any] | None:
             module, _, name = public.rpartition(".")
             known = vars(sys.modules[module]).get(name) if module in sys.modules else None
             if known is cls and method in methods:
-                return partial(_composed(methods[method], cls), x)
+                capture = _composed(methods[method], cls)
+                ours = cls.__module__.startswith("scipy.")
+                return partial(of_wider_floats(capture, cls) if ours else capture, x)
     return None
 
 
@@ -210,7 +214,8 @@ class Frozen:
         distribution, name, args, kwargs = self.__dict__["_made_of"]
         if method not in DISTRIBUTIONS[name]:
             return getattr(distribution(*args, **kwargs), method)
-        capture = _composed(DISTRIBUTIONS[name][method], distribution)
+        capture = of_wider_floats(_composed(DISTRIBUTIONS[name][method], distribution),
+                                   getattr(distribution, method))
 
         def of_parameters(*own: object, **named: object) -> Any:
             first = [named.pop(key) for key in ("x", "k", "q", "confidence") if key in named]
@@ -227,8 +232,8 @@ def captures(*functions: Any, method: str | None = None) -> Callable[[Capturing]
 
     def enter(fn: Capturing) -> Capturing:
         for function in functions:
-            FUNCTIONS[function] = _of_present_values(
-                _composed(checking_keywords(fn, function), function))
+            FUNCTIONS[function] = _of_present_values(_composed(
+                of_lapacks_floats(checking_keywords(fn, function), function), function))
         if method is not None:
             METHODS[method] = _composed(checking_keywords(fn, functions[0], method),
                                         functions[0])

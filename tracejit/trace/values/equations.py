@@ -10,7 +10,7 @@ import numpy as np
 
 from tracejit.ir.core import Atom, Block, Literal, Op, Params, Site, Value
 from tracejit.ir.dims import Dim, Expr, bare_value, clamps, dim_values
-from tracejit.ir.dtypes import DTYPES, remedy_for_dtype
+from tracejit.ir.dtypes import DTYPES, is_half, remedy_for_dtype
 from tracejit.ir.optable import find_op
 from tracejit.trace.ground.context import current, refuse, refuse_outside
 from tracejit.trace.ground.dispatch import FUNCTIONS, UFUNCS, Changing, loop_dtypes
@@ -166,7 +166,7 @@ def supported(dtype: npt.DTypeLike) -> np.dtype:
     """Return a dtype that programs may have, or refuse."""
     found = np.dtype(dtype)
     if found not in SUPPORTED:
-        raise refuse(f"dtype {found} cannot be captured", "Use float32, float64, complex64, "
+        raise refuse(f"dtype {found} cannot be captured", "Use float16, float32, float64, complex64, "
                      "complex128, an integer dtype or bool, and an array for each field of a "
                      "structured dtype")
     return found
@@ -380,6 +380,9 @@ def apply_ufunc(ufunc: np.ufunc, *operands: Any) -> Any:
                 ufunc, result, operands), operands)
     assert op is not None
     shape = broadcast_dims([dims_of(x) for x in operands])
+    if is_half(dtypes[0]) and not op.data.get("halves", True):
+        raise refuse(f"np.{ufunc.__name__} of {dtypes[0]} cannot be captured",
+                     "Convert the operands first: x.astype(np.float32)")
     op = VARIANTS.get((op.name, dtypes[0].kind), op)
     atoms = [atom_of(fit(x, shape), t) for x, t in zip(operands, dtypes, strict=False)]
     return named(_laid_out(ufunc, tracer_of(emit_value(op, atoms)), operands))
@@ -395,8 +398,12 @@ def _laid_out(ufunc: np.ufunc, result: Tracer, operands: Sequence[object]) -> Tr
 
 
 def _composed(ufunc: np.ufunc, operands: Sequence[Any], dtypes: Sequence[np.dtype]) -> Any:
-    """Return the result of a ufunc written with others, in the dtypes of the ufunc's own loop."""
-    given = [_strong(x, t) for x, t in zip(operands, dtypes, strict=False)]
+    """Return the result of a ufunc written with others, in the dtypes of the ufunc's own loop.
+
+    Halves are computed in float32, as in NumPy, and rounded once.
+    """
+    given = [_strong(x, np.dtype(np.float32) if is_half(t) else t)
+             for x, t in zip(operands, dtypes, strict=False)]
     result = COMPOSITES[ufunc](*given)
     if result is NotImplemented:
         return result

@@ -279,8 +279,9 @@ def _fits(kind: Kind, dtype: np.dtype | None) -> bool:
     """Return whether a dtype of NumPy's numbers holds a Python number of a kind, bit by bit."""
     if dtype is None or kind.dtype.kind == "c":
         return False
-    if dtype in (np.float32, np.complex64):
-        return kind.bound == 0 or (kind.dtype.kind == "i" and 0 <= kind.bound <= 2 ** 24)
+    if dtype.kind in "fc" and np.finfo(dtype).nmant < 52:
+        most = 2 << np.finfo(dtype).nmant
+        return kind.bound == 0 or (kind.dtype.kind == "i" and 0 <= kind.bound <= most)
     if dtype.kind in "biu":
         return kind.dtype == dtype
     return True
