@@ -19,6 +19,10 @@ SAMPLE = 2
 """How many cases of one parametrised test of the gauntlet `make test` runs."""
 
 DRAWN = {
+    "test_halves.py::test_ufuncs_of_float16_are_numpys": 12,
+    "test_halves.py::test_float16_promotes_as_in_numpy": 5,
+    "test_halves.py::test_programs_of_float16_are_numpys": 8,
+    "test_halves.py::test_gradients_of_float16_are_those_of_float32_rounded": 6,
     "test_series.py::test_functions_are_numpys": 25,
     **{f"test_{name}.py::test_values_are_scipys_and_derivatives_differences": 12
        for name in ("pieces", "ranks", "surfaces")},

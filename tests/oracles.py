@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-TOLERANCES = {"f4": 2e-5, "f8": 1e-11, "c8": 2e-5, "c16": 1e-11}
+TOLERANCES = {"f2": 1e-3, "f4": 2e-5, "f8": 1e-11, "c8": 2e-5, "c16": 1e-11}
 """Relative error allowed between two ways to compute one thing, by dtype."""
 
 DIFFERENCE_TOLERANCE = 3e-6
