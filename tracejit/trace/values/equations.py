@@ -166,9 +166,9 @@ def supported(dtype: npt.DTypeLike) -> np.dtype:
     """Return a dtype that programs may have, or refuse."""
     found = np.dtype(dtype)
     if found not in SUPPORTED:
-        raise refuse(f"dtype {found} cannot be captured", "Use float16, float32, float64, complex64, "
-                     "complex128, an integer dtype or bool, and an array for each field of a "
-                     "structured dtype")
+        raise refuse(f"dtype {found} cannot be captured", "Use float16, float32, float64, "
+                     "complex64, complex128, an integer dtype or bool, and an array for each "
+                     "field of a structured dtype")
     return found
 
 
