@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -56,6 +58,38 @@ def test_the_derivatives_of_a_determinant_are_minors(name: str) -> None:
         d[k] = step
         slope = np.sum((minors(a + d) - minors(a - d)).real * weights) / (2.0 * step)
         assert abs(second[k].real - slope) <= 1e-5 * abs(slope) + 1e-6 * size ** (len(a) - 2)
+
+
+def exact_slopes(a: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the derivatives of the weighted sum of a matrix's cofactors, by exact arithmetic."""
+    n = len(a)
+    whole = [[Fraction(float(x)) for x in row] for row in a]
+    found = np.zeros(a.shape, object)
+    for order in permutations(range(n)):
+        sign = (-1) ** sum(order[j] > order[i] for i in range(n) for j in range(i))
+        for i in range(n):
+            for k in range(n):
+                if i == k:
+                    continue
+                rest = Fraction(sign)
+                for row in set(range(n)) - {i, k}:
+                    rest *= whole[row][order[row]]
+                found[k, order[k]] += rest * Fraction(float(weights[i, order[i]]))
+    return found.astype(float)
+
+
+@pytest.mark.parametrize("away", [1e-16, 1e-13, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2])
+def test_second_derivatives_next_to_a_singular_matrix_have_all_digits(away: float) -> None:
+    for name in ("a progression", "rank 4", "rank 3", "rank 3 and a small value", "small"):
+        a = MATRICES[name] + away * np.eye(len(MATRICES[name]))
+        weights = _RANDOM.normal(size=a.shape)
+        with tracejit.config(disable_jit=True):
+            found = tracejit.grad(lambda a, w=weights: np.sum(tracejit.grad(det)(a) * w))(a)
+            forward = tracejit.jvp(tracejit.grad(det), (a,), (weights,))[1]
+        expected = exact_slopes(a, weights)
+        for each in (found, forward):
+            np.testing.assert_allclose(each, expected, rtol=1e-10,
+                                       atol=1e-12 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("disable_jit", [True, False])

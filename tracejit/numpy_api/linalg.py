@@ -11,7 +11,7 @@ import numpy as np
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.finite import checks_finite
 from tracejit.numpy_api.grids import eye
-from tracejit.numpy_api.plainly import cofactors
+from tracejit.numpy_api.plain_minors import cofactors, slopes_of_cofactors
 from tracejit.numpy_api.stacks import over_stacks
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.implicit import RULES, Rule, implied
@@ -182,13 +182,24 @@ def _cofactors(results: Sequence[np.ndarray], operands: Sequence[np.ndarray]) ->
         return results[0] * np.swapaxes(apply("solve", a, one, *operands[1:], transposed=False),
                                         0, 1)
 
-    return call_function(cofactors, (a, lu, of_regular, stop_gradient), {})
+    found = call_function(cofactors, (a, lu, of_regular, stop_gradient), {})
+    return implied("cofactors", [stop_gradient(as_tracer(found))], *operands)[0]
 
 
 RULES["det"] = Rule(
     lambda results, operands, tangents: [np.sum(_cofactors(results, operands) * tangents[0])],
     lambda results, operands, cts: [None if cts[0] is None else cts[0] * conjugate(
         _cofactors(results, operands)), None, None])
+
+
+def _slopes(operands: Sequence[np.ndarray], along: object) -> Any:
+    return call_function(slopes_of_cofactors, (*operands[:2], along, stop_gradient), {})
+
+
+RULES["cofactors"] = Rule(  # they are the derivatives of a determinant: theirs are symmetric
+    lambda results, operands, tangents: [_slopes(operands, tangents[0])],
+    lambda results, operands, cts: [None if cts[0] is None else conjugate(
+        _slopes(operands, conjugate(cts[0]))), None, None])
 
 
 def cholesky_of(a: object, lower: bool = False) -> Any:

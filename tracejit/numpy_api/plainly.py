@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["accumulated", "along_axis", "changed_at", "cofactors", "discrete_riccati", "divided",
+__all__ = ["accumulated", "along_axis", "changed_at", "discrete_riccati", "divided",
            "doubled", "folded", "folded_between", "matrix_exponential", "order_of_swaps",
            "over_axes", "polynomial_of_roots", "require_positive_band", "sign_of_matrix",
            "triangular_logarithm", "triangular_root", "vectorized"]
@@ -115,31 +115,6 @@ def matrix_exponential(a: np.ndarray) -> np.ndarray:
     for _ in range(squarings):
         result = result @ result
     return result
-
-
-def cofactors(a: np.ndarray, lu: np.ndarray, of_regular: Callable[[], np.ndarray],
-              fixed: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Return the cofactors of a square matrix, which a singular one has, too.
-
-    Where a pivot is rounding errors alone, they are the mean of those of matrices on a circle
-    around it: they are polynomials of its radius, and so are all of their derivatives.
-    """
-    size = np.abs(lu)
-    pivots = np.diagonal(size)
-    grown = pivots + np.sum(np.tril(size, -1) * np.triu(size, 1).T, axis=1)
-    least = 1e-4 if pivots.dtype == np.float32 else 1e-10
-    if np.all(pivots > least * grown) or not np.all(np.isfinite(a)):
-        return of_regular()
-    u, s, vh = np.linalg.svd(fixed(a))
-    away = u @ vh * (0.5 * np.min(np.where(s > least * s[0], s, s[0] if s[0] > 0.0 else 1e-3)))
-    total = np.zeros(a.shape, dtype=np.complex128)
-    count = len(a) // 2 * 2 + 3  # an odd number, more than the degree
-    for k in range(count):
-        near = a + np.exp(2j * np.pi * k / count) * away
-        sign, logarithm = np.linalg.slogdet(near)
-        total += sign * np.exp(logarithm) * np.linalg.inv(near).T
-    mean = total / count
-    return (mean if a.dtype.kind == "c" else mean.real).astype(a.dtype)
 
 
 def triangular_root(t: np.ndarray) -> np.ndarray:
