@@ -91,8 +91,8 @@ _ROWS = (
         "bessel_j", "bessel_y", "bessel_ie", "bessel_ke", "exponential_integral", "expi", "dawsn",
         "erfcx", "erfi", "sine_integral", "cosine_integral", "fresnel_sine", "fresnel_cosine",
         "spence", "owens_t", "airy_function", "struve", "hyper_1f1",
-        "hyper_2f1")),
-    Scalar("faddeeva", "c128"), Scalar("lambert_w", "c128"),
+        "hyper_2f1", "odd_factorials_real")),
+    Scalar("faddeeva", "c128"), Scalar("odd_factorials", "c128"), Scalar("lambert_w", "c128"),
     # Memory that grows.
     _context("log_base", "", effect=False), _context("log_capacity"), _context("log_grow"),
     Scalar("advance", "array", ""),

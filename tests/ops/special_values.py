@@ -44,6 +44,16 @@ def points() -> dict[str, list[tuple[list[float], float]]]:
         drawn(-4.0, 4.0, 24), drawn(-4.0, 4.0, 24), drawn(0.2, 6.0, 24),
         [*drawn(-8.0, 0.9), *(1.0 - t for t in tiny(-4.0, -0.5)), *(-t for t in tiny(0.0, 3.0))],
         strict=True)]
+    sides = [*drawn(6.0, 8.0, 6), *(10.0 ** x for x in (1.0, 1.5, 2.5, 5.0, 9.0))]
+    small = [0.45, 0.55, *tiny(-12.0, -1.0)]
+    further = {"dawsn": [*small, *sides, *(-x for x in sides)], "erfcx": [*small, *sides, -2.0],
+               **dict.fromkeys(("j1", "i1", "i1e"), [*small, *(-x for x in small)]),
+               "rgamma": [*small, *(-x for x in small), *(1e-9 - k for k in (1.0, 2.0, 7.0)), -3.0]}
+    found.update({name: [([], x) for x in xs] for name, xs in further.items()})
+    for name in ("voigt_width", "voigt_flank"):
+        found[name] = [([x, *other], y) for x, other, y in zip(
+            drawn(0.3, 9.0, 16), [[s] for s in drawn(0.2, 2.0, 16)],
+            [*tiny(-7.0, -0.5), *drawn(0.05, 1.5, 10)], strict=True)]
     return found
 
 
@@ -51,12 +61,20 @@ def _written() -> None:
     import mpmath as mp  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     mp.mp.dps = 50
+
+    def voigt(s: Any, g: Any, x: Any) -> Any:
+        z = (x + 1j * g) / (s * mp.sqrt(2))
+        return mp.re(mp.exp(-z * z) * mp.erfc(-1j * z)) / (s * mp.sqrt(2 * mp.pi))
+
     functions: dict[str, Any] = {
         "airy_ai": mp.airyai, "airy_bi": mp.airybi, "lambertw_0": lambda x: mp.lambertw(x, 0),
         "lambertw_-1": lambda x: mp.lambertw(x, -1), "struve": mp.struveh,
         "hyp1f1": mp.hyp1f1, "hyp2f1": mp.hyp2f1,
-        "voigt_profile": lambda s, g, x: mp.re(mp.exp(-((x + 1j * g) / s) ** 2 / 2) * mp.erfc(
-            -1j * (x + 1j * g) / (s * mp.sqrt(2)))) / (s * mp.sqrt(2 * mp.pi))}
+        "voigt_profile": voigt, "voigt_width": lambda x, g, s: voigt(s, g, x),
+        "voigt_flank": lambda x, s, g: voigt(s, g, x),
+        "dawsn": lambda x: mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x),
+        "erfcx": lambda x: mp.exp(x * x) * mp.erfc(x), "j1": mp.j1, "rgamma": mp.rgamma,
+        "i1": lambda x: mp.besseli(1, x), "i1e": lambda x: mp.exp(-abs(x)) * mp.besseli(1, x)}
     table = {}
     for name, given in points().items():
         f = functions[name]

@@ -66,6 +66,37 @@ def faddeeva(z: complex) -> complex:
     return complex(above.real, -above.imag) if x < 0.0 else above
 
 
+_ODD_TERMS = 27
+_ODD = tuple(float(math.prod(range(1, 2 * k, 2))) for k in range(_ODD_TERMS))
+"""The products of odd numbers 1, 1, 3, 15, ... of the asymptotic series of w and its kin."""
+
+
+def odd_factorials(t: complex, order: complex) -> complex:
+    """Return a derivative of the sum of (2 k - 1)!! t ** k for k from 1 to 26."""
+    n = int(order.real)
+    total = complex(0.0, 0.0)
+    for j in range(_ODD_TERMS - max(n, 1)):
+        k = _ODD_TERMS - 1 - j
+        factor = _ODD[k]
+        for i in range(n):
+            factor *= k - i
+        total = total * t + factor
+    return total if n > 0 else total * t
+
+
+def odd_factorials_real(t: float, order: float) -> float:
+    """Return a derivative of the same sum of real numbers."""
+    n = int(order)
+    total = 0.0
+    for j in range(_ODD_TERMS - max(n, 1)):
+        k = _ODD_TERMS - 1 - j
+        factor = _ODD[k]
+        for i in range(n):
+            factor *= k - i
+        total = total * t + factor
+    return total if n > 0 else total * t
+
+
 def _branch_terms(count: int) -> tuple[float, ...]:
     """Return the coefficients of W in p = sqrt(2 (e z + 1)): Corless and others, (4.22)."""
     mu, alpha = [-1.0, 1.0], [2.0, -1.0]
@@ -146,4 +177,5 @@ def lambert_w(z: complex, branch: complex) -> complex:
     return complex(w.real, 0.0) if real else w
 
 
-FUNCTIONS = (faddeeva_above, faddeeva, one_and_e_times, lambert_near, lambert_start, lambert_w)
+FUNCTIONS = (faddeeva_above, faddeeva, odd_factorials, odd_factorials_real,
+             one_and_e_times, lambert_near, lambert_start, lambert_w)

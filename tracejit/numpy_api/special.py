@@ -11,6 +11,7 @@ import numpy as np
 from tracejit.errors import NotCaptured
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.special_kinds import double_of_real, of_floats
+from tracejit.ops.calls import stop_gradient
 from tracejit.ops.gamma import digamma, hurwitz, trigamma
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import FOREIGN, scipy_captures
@@ -75,16 +76,14 @@ def _sign_by(x: np.ndarray) -> Any:
 
 
 def rgamma(x: np.ndarray) -> Any:
-    poles = (x <= 0.0) & (x == np.floor(x)) & (x > -170.0)
-    turned = np.where(poles, 1.0 - x, 1.0)
-    at = np.where(poles, x, 0.0)
-    at_poles = (at - np.floor(at)) * apply("tgamma", turned) * _sign_by(at)  # floor has no slope
+    """Return 1 / gamma(x): below a half reflected, where it has zeros and derivatives there."""
+    low = (x < 0.5) & (x > -170.0)
+    at = np.where(low, x, 0.0)
+    whole = stop_gradient(np.floor(at + 0.5))
+    turned = np.sin(math.pi * (at - whole)) / math.pi * (1.0 - 2.0 * np.remainder(whole, 2.0))
     far = (x <= -170.0) & (x == np.floor(x)) | (x > 171.624376956302)  # where gamma overflows
-    near = np.abs(x) < 1e-150
-    found = np.where(poles, at_poles, np.where(far, 0.0, 1.0 / apply(
-        "tgamma", np.where(poles | far | near, 1.0, x))))
-    small = np.where(near, x, 0.0)
-    return np.where(near, small + EULER * small * small, found)
+    above = 1.0 / apply("tgamma", np.where(low | far, 1.0, x))
+    return np.where(low, turned * apply("tgamma", 1.0 - at), np.where(far, 0.0, above))
 
 
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156,

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tracejit.ir import complex_arguments
+from tracejit.ops.asymptotic import wofz_partial
 from tracejit.ops.kinds import elementwise
 from tracejit.trace.values.equations import apply
 
 __all__: list[str] = []
-
-_2I_BY_ROOT_PI = 2j / math.sqrt(math.pi)
 
 
 def _of_complex(function: Callable[..., complex]) -> Callable[..., Any]:
@@ -23,7 +21,7 @@ def _of_complex(function: Callable[..., complex]) -> Callable[..., Any]:
     return lambda *zs: whole(*zs).astype(np.asarray(zs[0]).dtype)
 
 
-elementwise("wofz", None, "{t}(faddeeva({0}))", lambda w, z: (_2I_BY_ROOT_PI - 2.0 * z * w,),
+elementwise("wofz", None, "{t}(faddeeva({0}))", lambda w, z: (wofz_partial(w, z),),
             cost=200.0, kinds="c", reference=_of_complex(complex_arguments.faddeeva))
 elementwise("lambert_w", None, "{t}(lambert_w({0}, {1}))",
             lambda w, z, k: (np.exp(-w) / (1.0 + w), None), cost=500.0, kinds="c",

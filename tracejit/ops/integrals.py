@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir import integrals
+from tracejit.ops.asymptotic import dawsn_partial, erfcx_partial
 from tracejit.ops.cotangents import Primal
 from tracejit.ops.incomplete import of_numbers
 from tracejit.ops.kinds import elementwise
@@ -50,8 +51,8 @@ def _expn_partial(z: Primal, n: Primal, x: Primal) -> Any:
 
 _PARTIALS: dict[str, Callable[[Any, Any], Any]] = {
     "expi": lambda z, x: np.exp(x) / x,
-    "dawsn": lambda z, x: 1.0 - 2.0 * x * z,
-    "erfcx": lambda z, x: 2.0 * x * z - _2_BY_ROOT_PI,
+    "dawsn": dawsn_partial,
+    "erfcx": erfcx_partial,
     "erfi": lambda z, x: _2_BY_ROOT_PI * np.exp(x * x),
     "sine_integral": lambda z, x: _sinc(x),
     "cosine_integral": lambda z, x: np.cos(x) / x,

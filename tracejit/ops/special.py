@@ -54,10 +54,22 @@ def _of_libm(name: str) -> Callable[[float], float]:
     return call
 
 
+def _over_argument(z: Primal, x: Primal, sign: float, scale: object = 1.0) -> Any:
+    """Return J1(x) / x, or I1(x) / x with a sign of 1: near 0 by the series, times a scale.
+
+    The derivatives of the quotient z / x are differences of numbers that are 1 / x times as large.
+    """
+    near = np.abs(x) < 0.5
+    square = np.where(near, 0.25 * x * x, 0.0)
+    series: Any = 1.0
+    for k in range(8, 0, -1):
+        series = 1.0 + sign * square / (k * (k + 1)) * series
+    return np.where(near, 0.5 * series * scale, z / np.where(near, 1.0, x))
+
+
 def _j1_partial(z: Primal, x: Primal) -> Any:
     """The derivative of J1, J0(x) - J1(x) / x; a half at 0."""
-    is_zero = x == 0.0
-    return apply("j0", x) - np.where(is_zero, 0.5, z / np.where(is_zero, 1.0, x))
+    return apply("j0", x) - _over_argument(z, x, -1.0)
 
 
 elementwise("j0", None, "j0({0})", lambda z, x: (-apply("j1", x),), cost=20.0,
@@ -75,8 +87,7 @@ elementwise("y1", None, "y1({0})", lambda z, x: (apply("y0", x) - z / x,), cost=
 
 def _i1e_partial(z: Primal, x: Primal) -> Any:
     """The derivative of exp(-|x|) I1(x): exp(-|x|) I0(x) less z / x and sign(x) z; a half at 0."""
-    is_zero = x == 0.0
-    ratio = np.where(is_zero, 0.5, z / np.where(is_zero, 1.0, x))
+    ratio = _over_argument(z, x, 1.0, np.exp(-np.abs(x)))
     return apply("i0e", x) - ratio - np.sign(x) * z
 
 
@@ -87,7 +98,7 @@ elementwise("i1e", None, "i1e({0})", lambda z, x: (_i1e_partial(z, x),), cost=40
 elementwise("i0", None, "exp(fabs({0})) * i0e({0})", lambda z, x: (apply("i1", x),), cost=50.0,
             reference=_reference(lambda x: float(np.exp(abs(x))) * i0e(x)), scipy=True)
 elementwise("i1", None, "exp(fabs({0})) * i1e({0})", lambda z, x: (
-    apply("i0", x) - np.where(x == 0.0, 0.5, z / np.where(x == 0.0, 1.0, x)),), cost=50.0,
+    apply("i0", x) - _over_argument(z, x, 1.0),), cost=50.0,
             reference=_reference(lambda x: float(np.exp(abs(x))) * i1e(x)), scipy=True)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.special import in_double
 from tracejit.numpy_api.special_kinds import of_floats
+from tracejit.ops.asymptotic import FAR, odd_factorials
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import apply, broadcast_dims, cast, is_weak
@@ -26,14 +27,28 @@ def _wofz(z: object) -> Any:
 
 def _voigt_profile(x: np.ndarray, sigma: np.ndarray, gamma: np.ndarray) -> Any:
     """Return the real part of the Faddeeva function, moved; without `sigma` Cauchy's density."""
+    size = np.hypot(x, gamma)
     sharp = sigma == 0.0
-    width = np.where(sharp, 1.0, sigma) * math.sqrt(2.0)
-    wide = np.real(apply("wofz", apply("complex", x / width, gamma / width)))
-    line = sharp & (gamma == 0.0)
-    flank = np.where(line, 1.0, gamma)
-    cauchy = flank / (math.pi * (x * x + flank * flank))
+    narrow = (size > math.sqrt(2.0) * FAR * sigma) & (sigma >= 0.0) & (gamma >= 0.0)
+    far = (narrow | (sharp & (gamma < 0.0))) & (size < np.inf)
+    width = np.where(sharp | far, 1.0, sigma) * math.sqrt(2.0)
+    place, height = (np.where(far, 0.0, v) / width for v in (x, gamma))
+    wide = np.real(apply("wofz", apply("complex", place, height)))
     edge = np.where(x == 0.0, np.inf, np.where(np.isnan(x), np.nan, 0.0))
-    return np.where(line, edge, np.where(sharp, cauchy, wide / (width * math.sqrt(math.pi))))
+    near = np.where(sharp & (gamma == 0.0), edge, wide / (width * math.sqrt(math.pi)))
+    return np.where(far, _narrow_voigt(*(np.where(far, v, w) for v, w in (
+        (x, FAR), (sigma, 0.5), (gamma, FAR)))), near)
+
+
+def _narrow_voigt(x: np.ndarray, sigma: np.ndarray, gamma: np.ndarray) -> Any:
+    """Return Voigt's profile many widths away: a series in the width, and next to Gauss' axis it."""
+    inverse = 1.0 / apply("complex", x, gamma)
+    ratio = sigma * inverse
+    tail = np.real(1j * inverse * (1.0 + odd_factorials(ratio * ratio))) / math.pi
+    inside = (gamma < sigma) & (x * x < 1400.0 * sigma * sigma)
+    s, y, g = (np.where(inside, v, 1.0) for v in (sigma, x, gamma))
+    bell = np.exp(-0.5 * (y - g) * (y + g) / (s * s)) * np.cos(y * g / (s * s))
+    return tail + np.where(inside, bell / (s * math.sqrt(2.0 * math.pi)), 0.0)
 
 
 def _voigt(x: object, sigma: object, gamma: object) -> Any:
