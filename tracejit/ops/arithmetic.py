@@ -20,7 +20,16 @@ from tracejit.ir.core import Block, Eqn, Params
 from tracejit.ir.lowering import Pointwise
 from tracejit.ir.optable import find_op
 from tracejit.ir.types import Aval, is_differentiable
-from tracejit.ops.cotangents import Cotangent, Primal, Tangent, Where, dense, narrow, unbroadcast
+from tracejit.ops.cotangents import (
+    Cotangent,
+    Masked,
+    Primal,
+    Tangent,
+    Where,
+    dense,
+    narrow,
+    unbroadcast,
+)
 from tracejit.ops.kinds import RESULTS, broadcast_shapes, elementwise, only, structural
 from tracejit.ops.modes import ForwardMode, ReverseMode
 from tracejit.trace.ground.dispatch import UFUNCS
@@ -307,7 +316,11 @@ def _cast_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[An
     source = eqn.inputs[0].aval.dtype
     if not (is_differentiable(source) and is_differentiable(eqn.params["dtype"])):
         return [None]
-    ct = dense(cts[0])
+    ct = cts[0]
+    if isinstance(ct, Masked):
+        moved = _cast_vjp(sweep, eqn, [ct.value])[0]
+        return [Masked(ct.conditions, moved, ct.is_zero)]
+    ct = dense(ct)
     if source.kind != "c" and ct.dtype.kind == "c":
         ct = np.real(ct)
     return [ct if ct.dtype == source else apply("cast", ct, dtype=source)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim
 from tracejit.ir.types import Aval
-from tracejit.trace.values.equations import apply
+from tracejit.trace.values.equations import apply, dims_of
 from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["Cotangent", "Masked", "Primal", "Scattered", "Tangent", "Unread", "Where",
@@ -53,6 +53,15 @@ class Masked:
     def literals(self) -> list[tuple[Any, bool]]:
         """Return the conditions so that they can be compared."""
         return [(mask.value, holds) for mask, holds in self.conditions]
+
+    def moved(self, by: Callable[[Any], Sequence[Any]]) -> list[Masked]:
+        """Return the cotangents whose numbers and masks are put elsewhere."""
+        whole = dims_of(self.value)
+        masks = [by(mask if dims_of(mask) == whole else apply("broadcast_to", mask, shape=whole))
+                 if dims_of(mask) else None for mask, _ in self.conditions]
+        return [Masked(tuple((mask if moved is None else moved[k], holds) for moved, (mask, holds)
+                             in zip(masks, self.conditions, strict=True)), value, self.is_zero)
+                for k, value in enumerate(by(self.value))]
 
     def dense(self) -> Any:
         """Return the cotangent as an array."""

@@ -167,14 +167,19 @@ def _elementwise_jvp(partials: Callable[..., tuple[object, ...]] | None) -> Any:
 def linear(name: str, reference: Callable[..., object], infer: Infer, lowering: Lowering,
            transpose: Callable[..., Sequence[object]], *, operands: int | None = 1,
            cost: float = 1.0, exact: bool = False, writes: int | None = None,
-           permutes: bool = False, samples: Samples | None = None, kinds: str = "f") -> Op:
+           permutes: bool = False, samples: Samples | None = None, kinds: str = "f",
+           moves: Callable[[Params], bool] = lambda params: False) -> Op:
     """Enter an op that is linear in its first `operands` inputs jointly (None: in all).
 
     transpose -- (sweep, eqn, ct) -> one cotangent per linear operand
+    moves     -- whether with these params each number of a transpose is one of the cotangent's, so
+                 that a mask goes through it, too
     """
 
     def vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
         (ct,) = cts
+        if isinstance(ct, Masked) and moves(eqn.params):
+            return ct.moved(lambda x: transpose(sweep, eqn, x))
         if isinstance(ct, Masked):
             ct = ct.dense()
         results = list(transpose(sweep, eqn, ct))

@@ -50,7 +50,7 @@ def _nonempty_samples(n: int) -> list[Any]:
 linear("reduce_sum", lambda x, axes: np.sum(x, axis=axes, dtype=np.asarray(x).dtype), _reduce_infer,
        Reduce("add"),
        lambda sweep, eqn, ct: [spread(ct, eqn.inputs[0].aval.shape, eqn.params["axes"])],
-       samples=_samples, kinds="ifc")
+       samples=_samples, kinds="ifc", moves=lambda params: True)
 
 
 # --- products and extrema -----------------------------------------------------------------------

@@ -37,7 +37,7 @@ def _reshape_transpose(sweep: ReverseMode, eqn: Eqn, ct: Cotangent) -> list[Any]
 
 linear("reshape", lambda x, shape: np.reshape(x, shape), _reshape_infer, Alias(),
        _reshape_transpose,
-       cost=0.0, exact=True,
+       cost=0.0, exact=True, moves=lambda params: True,
        samples=lambda n: [((2 * n,), {"shape": (2, n)}), ((2, 1, n), {"shape": (2 * n,)})])
 
 
@@ -58,7 +58,7 @@ def _transpose_map(params: Params, index: Sequence[object],
 
 linear("transpose", lambda x, axes: np.transpose(x, axes), _transpose_infer, View(_transpose_map),
        lambda sweep, eqn, ct: [apply("transpose", ct, axes=_inverse(eqn.params["axes"]))],
-       cost=0.0, exact=True, permutes=True,
+       cost=0.0, exact=True, permutes=True, moves=lambda params: True,
        samples=lambda n: [((n, 3), {"axes": (1, 0)}), ((2, n, 4), {"axes": (2, 0, 1)})])
 
 
@@ -108,7 +108,7 @@ def _concatenate_transpose(sweep: ReverseMode, eqn: Eqn, ct: Cotangent) -> list[
 
 
 linear("concatenate", lambda *xs, axis: np.concatenate(xs, axis), _concatenate_infer, Pieces(),
-       _concatenate_transpose, operands=None, exact=True,
+       _concatenate_transpose, operands=None, exact=True, moves=lambda params: True,
        samples=lambda n: [((n,), (3,), {"axis": 0}), ((2, 2), (2, n), {"axis": 1})])
 
 
