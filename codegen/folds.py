@@ -94,8 +94,14 @@ class Folds:
     def begin(self, s: Statement) -> None:
         """Set up the register that a fold is kept in."""
         register = self._register("s" + self.frame.labels.get(s.target, ""), s)
-        combine = "add" if s.kind == "running" else s.combine
-        self.frame.add(Assign(register.name, identity_of(combine, register.dtype)))
+        if s.kind == "running":  # of -0.0, which keeps the sign of zeros
+            dtype = register.dtype
+            start = literal(Literal(dtype.type(
+                0 if dtype.kind in "iu" else -0.0 if dtype.kind == "f" else complex(-0.0, -0.0)),
+                dtype))
+        else:
+            start = identity_of(s.combine, register.dtype)
+        self.frame.add(Assign(register.name, start))
         if s.kind == "argument":
             self.frame.add(Assign(_place_of(register).name, ZERO))
 

@@ -47,7 +47,7 @@ def points() -> dict[str, list[tuple[list[float], float]]]:
     sides = [*drawn(6.0, 8.0, 6), *(10.0 ** x for x in (1.0, 1.5, 2.5, 5.0, 9.0))]
     small = [0.45, 0.55, *tiny(-12.0, -1.0)]
     further = {"dawsn": [*small, *sides, *(-x for x in sides)], "erfcx": [*small, *sides, -2.0],
-               **dict.fromkeys(("j1", "i1", "i1e"), [*small, *(-x for x in small)]),
+               **{name: [*small, *(-x for x in small)] for name in ("j1", "i1", "i1e")},
                "rgamma": [*small, *(-x for x in small), *(1e-9 - k for k in (1.0, 2.0, 7.0)), -3.0]}
     found.update({name: [([], x) for x in xs] for name, xs in further.items()})
     for name in ("voigt_width", "voigt_flank"):

@@ -15,6 +15,8 @@ from tracejit.numpy_api.complex_numbers import place_of_extremum
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.masks import Whole, unselected
 from tracejit.numpy_api.shapes import broadcast_to
+from tracejit.ops.calls import stop_gradient
+from tracejit.ops.implicit import RULES, Rule, implied
 from tracejit.ops.reductions import flatten_axes
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import METHODS, captures
@@ -28,6 +30,7 @@ from tracejit.trace.values.equations import (
     dims_of,
     emit,
 )
+from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
 if TYPE_CHECKING:
@@ -119,7 +122,8 @@ def _fold(op: str, ufunc: np.ufunc) -> Any:
                  out: object = None, keepdims: object = False, initial: object = np._NoValue,
                  where: object = True) -> Any:
         a = in_folded_dtype(ufunc, as_tracer(a), dtype, out)
-        a = selected(a, where, 0 if op == "reduce_sum" else 1)
+        signed = op == "reduce_sum" and a.dtype.kind in "fc" and _may_be_below(initial)
+        a = selected(a, where, -0.0 if signed else 0 if op == "reduce_sum" else 1)
         if a.dtype == np.bool_:
             fold = _any if op == "reduce_sum" else _all
             result = fold(a, axis, keepdims=keepdims)
@@ -127,12 +131,40 @@ def _fold(op: str, ufunc: np.ufunc) -> Any:
             result = reduce(op, a, axis, _flag(keepdims))
         if initial is None:
             _require_elements(a, axis, ufunc)
-        elif initial is not np._NoValue:
+        if signed:
+            result = _from_below(a, result, axis, _flag(keepdims))
+        if initial is not None and initial is not np._NoValue:
             initial = cast(initial, result.dtype)
             result = ufunc(result, initial)
         return write_reduced(ufunc, result, out)
 
     return function
+
+
+def _may_be_below(initial: object) -> bool:
+    """Return whether a sum begins with -0.0: -0.0 alone, or the first element, has its sign."""
+    if initial is np._NoValue:
+        return False
+    known = initial is None or not isinstance(initial, TracedOperand)
+    parts = np.array([0.0 if initial is None or not known else initial], np.complex128)
+    below = [x == 0.0 and bool(np.signbit(x)) for x in (parts.real[0], parts.imag[0])]
+    return initial is None or not known or any(below)
+
+
+def _from_below(a: Tracer, total: Tracer, axis: object, keepdims: bool) -> Tracer:
+    """Return a sum that began with 0.0 as if it had with -0.0, or with both parts so."""
+    if a.dtype.kind == "c":
+        parts = [_from_below(as_tracer(part(a)), as_tracer(part(total)), axis, keepdims)
+                 for part in (np.real, np.imag)]
+        return as_tracer(apply("complex", *parts))
+    below = reduce("reduce_and", np.signbit(a) & (a == 0.0), axis, keepdims)
+    return as_tracer(implied("the same number", [
+        stop_gradient(as_tracer(np.where(below, -0.0, total)))], total)[0])
+
+
+RULES["the same number"] = Rule(lambda results, operands, tangents: list(tangents),
+                                lambda results, operands, cts: list(cts))
+"""Of which a zero may have another sign."""
 
 
 def _require_elements(a: Tracer, axis: object, ufunc: np.ufunc) -> None:

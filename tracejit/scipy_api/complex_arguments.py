@@ -41,7 +41,7 @@ def _voigt_profile(x: np.ndarray, sigma: np.ndarray, gamma: np.ndarray) -> Any:
 
 
 def _narrow_voigt(x: np.ndarray, sigma: np.ndarray, gamma: np.ndarray) -> Any:
-    """Return Voigt's profile many widths away: a series in the width, and next to Gauss' axis it."""
+    """Return Voigt's profile many widths away: a series in the width, and Gauss' bell."""
     inverse = 1.0 / apply("complex", x, gamma)
     ratio = sigma * inverse
     tail = np.real(1j * inverse * (1.0 + odd_factorials(ratio * ratio))) / math.pi

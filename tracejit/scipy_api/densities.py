@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.numpy_api.special import betaln, gammaln, log_ndtr, ndtri, xlog1py, xlogy
+from tracejit.numpy_api.special import betaln, gammaln, log_ndtr, ndtri
 from tracejit.scipy_api.bounded import BOUNDED, of_vonmises
 from tracejit.scipy_api.empirical import EMPIRICAL
 from tracejit.scipy_api.formulas import (
@@ -32,6 +32,7 @@ from tracejit.scipy_api.lines import LINES
 from tracejit.scipy_api.masses import DISCRETE
 from tracejit.scipy_api.mixtures import MIXTURES
 from tracejit.scipy_api.noncentral import NONCENTRAL
+from tracejit.scipy_api.power_factors import power_log, power_log1p
 from tracejit.scipy_api.power_tails import POWER_TAILS
 from tracejit.scipy_api.powers import POWERS
 from tracejit.scipy_api.ranges import RANGES
@@ -61,7 +62,7 @@ def _lognorm_z(y: np.ndarray, s: np.ndarray) -> Any:
 
 
 def _f_logpdf(y: np.ndarray, n: np.ndarray, m: np.ndarray) -> Any:
-    return (0.5 * m * np.log(m) + 0.5 * n * np.log(n) + xlogy(0.5 * n - 1.0, y)
+    return (0.5 * m * np.log(m) + 0.5 * n * np.log(n) + power_log(0.5 * n - 1.0, y)
             - 0.5 * (n + m) * np.log(m + n * y) - betaln(0.5 * n, 0.5 * m))
 
 
@@ -93,10 +94,12 @@ CONTINUOUS: dict[str, Distribution] = {
     "vonmises": Distribution(of_vonmises(turning=True), ("kappa",), lambda kappa: kappa >= 0.0),
     "expon": Distribution(of_log_sf(lambda y: -y, lambda y: -y, lambda e: e), low=zero),
     "weibull_min": Distribution(of_log_sf(
-        lambda y, c: -np.power(y, c), lambda y, c: np.log(c) + xlogy(c - 1.0, y) - np.power(y, c),
+        lambda y, c: -np.power(y, c), lambda y, c: np.log(c) + power_log(c - 1.0, y) - np.power(
+            y, c),
         lambda e, c: np.power(e, 1.0 / c)), ("c",), positive, zero),
     "rayleigh": Distribution(of_log_sf(
-        lambda y: -0.5 * y * y, lambda y: np.log(y) - 0.5 * y * y, lambda e: np.sqrt(2.0 * e)),
+        lambda y: -0.5 * y * y, lambda y: power_log(np.float64(1.0), y) - 0.5 * y * y,
+        lambda e: np.sqrt(2.0 * e)),
         low=zero),
     "pareto": Distribution(of_log_sf(
         lambda y, b: -b * np.log(y), lambda y, b: np.log(b) - (b + 1.0) * np.log(y),
@@ -128,15 +131,15 @@ CONTINUOUS: dict[str, Distribution] = {
         "ppf": lambda q: np.tan(0.5 * np.pi * q), "isf": lambda q: 1.0 / np.tan(0.5 * np.pi * q)},
         low=zero),
     "f": Distribution({"logpdf": _f_logpdf}, ("dfn", "dfd"), positive, zero),
-    "gamma": Distribution({"logpdf": lambda y, a: xlogy(a - 1.0, y) - y - gammaln(a)}, ("a",),
+    "gamma": Distribution({"logpdf": lambda y, a: power_log(a - 1.0, y) - y - gammaln(a)}, ("a",),
                           positive, zero),
     "invgamma": Distribution({
         "logpdf": lambda y, a: -(a + 1.0) * np.log(y) - gammaln(a) - 1.0 / y}, ("a",), positive,
         zero, nothing_at_ends=True),
-    "chi2": Distribution({"logpdf": lambda y, df: xlogy(0.5 * df - 1.0, y) - 0.5 * y - gammaln(
+    "chi2": Distribution({"logpdf": lambda y, df: power_log(0.5 * df - 1.0, y) - 0.5 * y - gammaln(
         0.5 * df) - 0.5 * LOG_2 * df}, ("df",), positive, zero),
-    "beta": Distribution({"logpdf": lambda y, a, b: xlog1py(b - 1.0, -y) + xlogy(a - 1.0, y)
-                          - betaln(a, b)}, ("a", "b"), positive, zero, one),
+    "beta": Distribution({"logpdf": lambda y, a, b: power_log1p(b - 1.0, -y) + power_log(
+        a - 1.0, y) - betaln(a, b)}, ("a", "b"), positive, zero, one),
     "invgauss": Distribution({"logpdf": invgauss_logpdf}, ("mu",), positive, zero,
                              nothing_at_ends=True),
 }

@@ -15,7 +15,8 @@ import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.scipy_api.densities import CONTINUOUS, DISCRETE
-from tracejit.scipy_api.formulas import Distribution
+from tracejit.scipy_api.formulas import Distribution, Formula
+from tracejit.scipy_api.power_factors import exponential_of
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import DISTRIBUTIONS
 from tracejit.trace.values.equations import cast
@@ -67,7 +68,8 @@ def valid_of(d: Distribution, args: Parameters) -> Any:
     return np.logical_and(d.valid(*args.shapes), args.scale > 0.0)
 
 
-def _density(d: Distribution, x: object, args: Parameters, what: str, outside: float) -> Any:
+def _density(d: Distribution, x: object, args: Parameters, what: str, formula: Formula,
+             outside: float) -> Any:
     """Return a density or its logarithm, what it is outside, NaN for wrong parameters."""
     shapes, loc, scale = args
     given = double(x)
@@ -78,9 +80,10 @@ def _density(d: Distribution, x: object, args: Parameters, what: str, outside: f
         inside = inside & (y == np.floor(y))
     valid = valid_of(d, args)
     safe = d.safe(valid, shapes)
-    within = d.formulas[what](np.where(inside & np.logical_not(np.isinf(y)), y, d.inner), *safe)
+    within = formula(np.where(inside & np.logical_not(np.isinf(y)), y, d.inner), *safe)
     if not d.discrete:
-        within = within - np.log(np.where(valid, scale, 1.0))
+        size = np.where(valid, scale, 1.0)
+        within = within - np.log(size) if what == "logpdf" else within / size
     result = np.where(inside & np.logical_not(np.isinf(y)), within, outside)
     return np.where(valid & (y == y), result, np.nan)[()]
 
@@ -138,13 +141,10 @@ def method_of(name: str, d: Distribution, what: str) -> Callable[..., Any]:
         x, *args = own or (kwargs.pop(first),)
         given = bound(name, d, tuple(args), kwargs)
         if what in ("logpdf", "logpmf"):
-            return _density(d, x, given, what, -np.inf)
-        if what == "pmf" and what in d.formulas:
-            return _density(d, x, given, what, 0.0)
+            return _density(d, x, given, what, d.formulas[what], -np.inf)
         if what in ("pdf", "pmf"):
-            log = _density(d, x, given, f"log{what}", -np.inf)
-            none = log == -np.inf  # where the density does not change with the parameters
-            return np.where(none, 0.0, np.exp(np.where(none, 0.0, log)))[()]
+            return _density(d, x, given, what, d.formulas.get(what) or exponential_of(
+                d.formulas[f"log{what}"]), 0.0)
         if what in ("ppf", "isf"):
             return _quantile(d, what, x, given)
         return _distribution(d, what, x, given)

@@ -144,7 +144,8 @@ def _smirnov_tails(x: np.ndarray, n: np.ndarray) -> tuple[Any, Any]:
 
 
 def _smirnov_logpdf(x: np.ndarray, n: np.ndarray) -> Any:
-    return np.log(_smirnov_pdf(x, n))
+    even = n == 1.0  # the density of one number, up to its end
+    return np.log(np.where(even, 1.0 + 0.0 * x, _smirnov_pdf(x, np.where(even, 2.0, n))))
 
 
 def _smirnov_pdf(x: np.ndarray, n: np.ndarray) -> Any:

@@ -23,6 +23,7 @@ from tracejit.scipy_api.formulas import (
     size,
     zero,
 )
+from tracejit.scipy_api.power_factors import power_log
 from tracejit.scipy_api.probability import gamma_tails, gammaincinv, root_of_gamma
 from tracejit.scipy_api.quantiles import both_ways, by_search, of_tails, quantile_of
 from tracejit.scipy_api.tails import turned
@@ -196,7 +197,7 @@ LINES: dict[str, Distribution] = {
         ("c",), np.isfinite, lambda c: _genextreme_ends(c, -1.0),
         lambda c: _genextreme_ends(c, 1.0), inner=0.0),
     "weibull_max": Distribution({
-        "logpdf": lambda y, c: np.log(c) + xlogy(c - 1.0, -y) - np.power(-y, c),
+        "logpdf": lambda y, c: np.log(c) + power_log(c - 1.0, -y) - np.power(-y, c),
         "logcdf": lambda y, c: -np.power(-y, c), "cdf": lambda y, c: np.exp(-np.power(-y, c)),
         "sf": lambda y, c: -np.expm1(-np.power(-y, c)),
         "logsf": lambda y, c: log_of_rest(-np.power(-y, c)),

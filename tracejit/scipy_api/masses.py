@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.numpy_api.special import betaln, gammaln, xlog1py, xlogy
+from tracejit.numpy_api.special import betaln, gammaln
 from tracejit.scipy_api.formulas import Distribution, one, positive, zero
 from tracejit.scipy_api.noncentral import SKELLAM
+from tracejit.scipy_api.power_factors import power_log, power_log1p
 from tracejit.scipy_api.quantiles import before_zero, by_sums, counted_by, of_tails
 from tracejit.scipy_api.urns import URNS, is_whole
 
@@ -17,7 +18,7 @@ __all__ = ["DISCRETE"]
 
 def _binom(k: np.ndarray, n: np.ndarray, p: np.ndarray) -> Any:
     ways = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
-    return ways + xlogy(k, p) + xlog1py(n - k, -p)
+    return ways + power_log(k, p) + power_log1p(n - k, -p)
 
 
 def _betabinom(k: np.ndarray, n: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
@@ -46,14 +47,15 @@ def _randint_quantile(p: np.ndarray, q: np.ndarray, low: np.ndarray, high: np.nd
 
 
 DISCRETE: dict[str, Distribution] = {
-    "poisson": Distribution({"logpmf": lambda k, mu: xlogy(k, mu) - gammaln(k + 1.0) - mu},
+    "poisson": Distribution({"logpmf": lambda k, mu: power_log(k, mu) - gammaln(k + 1.0) - mu},
                             ("mu",), lambda mu: mu >= 0.0, zero, inner=0.0, discrete=True),
     "binom": Distribution({"logpmf": _binom}, ("n", "p"), lambda n, p: (n >= 0.0) & is_whole(n) & (
         p >= 0.0) & (p <= 1.0), zero, lambda n, p: n, 0.0, True),
-    "bernoulli": Distribution({"logpmf": lambda k, p: xlogy(k, p) + xlog1py(1.0 - k, -p)}, ("p",),
+    "bernoulli": Distribution({"logpmf": lambda k, p: power_log(k, p) + power_log1p(
+        1.0 - k, -p)}, ("p",),
                               lambda p: (p >= 0.0) & (p <= 1.0), zero, one, 0.0, True),
     "nbinom": Distribution({"logpmf": lambda k, n, p: gammaln(n + k) - gammaln(k + 1.0) - gammaln(n)
-                            + n * np.log(p) + xlog1py(k, -p)}, ("n", "p"),
+                            + power_log(n, p) + power_log1p(k, -p)}, ("n", "p"),
                            lambda n, p: (n > 0.0) & (p > 0.0) & (p <= 1.0), zero, inner=0.0,
                            discrete=True),
     "betabinom": Distribution(by_sums(_betabinom, zero, lambda n, a, b: n), ("n", "a", "b"),
@@ -76,10 +78,11 @@ DISCRETE: dict[str, Distribution] = {
             _dlaplace_tails, counted_by(_dlaplace_tails))}, ("a",), positive,
         inner=0.0, discrete=True),
     "logser": Distribution(by_sums(
-        lambda k, p: xlogy(k, p) - np.log(k) - np.log(-np.log1p(-p)), one), ("p",),
+        lambda k, p: power_log(k, p) - np.log(k) - np.log(-np.log1p(-p)), one), ("p",),
         lambda p: (p > 0.0) & (p < 1.0), one, inner=1.0, discrete=True, harmless=0.5),
     "skellam": SKELLAM,
-    "geom": Distribution({"logpmf": lambda k, p: xlog1py(k - 1.0, -p) + np.log(p)}, ("p",),
+    "geom": Distribution({"logpmf": lambda k, p: power_log1p(k - 1.0, -p) + power_log(
+        1.0, p)}, ("p",),
                          lambda p: (p > 0.0) & (p <= 1.0), one, inner=1.0, discrete=True),
 }
 DISCRETE.update(URNS)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.linalg import cholesky, solve_triangular
-from tracejit.numpy_api.special import gammaln, multigammaln, xlogy
+from tracejit.numpy_api.special import gammaln, multigammaln
 from tracejit.scipy_api.distributions import double
+from tracejit.scipy_api.power_factors import exponential_of, power_log
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import DISTRIBUTIONS
 from tracejit.trace.values.equations import apply, as_operand, cast, same_dim
@@ -45,7 +44,7 @@ def _multinomial_logpmf(x: object, n: object, p: object) -> Any:
         np.sum(counts, axis=-1) == trials)
     k = np.where(np.expand_dims(inside, -1), counts, 0.0)
     safe = np.where(np.expand_dims(wrong, -1), 1.0, shares)
-    found = gammaln(np.where(wrong, 0.0, trials) + 1.0) + np.sum(xlogy(k, safe) - gammaln(
+    found = gammaln(np.where(wrong, 0.0, trials) + 1.0) + np.sum(power_log(k, safe) - gammaln(
         k + 1.0), axis=-1)
     return np.where(wrong, np.nan, np.where(inside, found, -np.inf))[()]
 
@@ -177,14 +176,10 @@ def _invwishart_logpdf(x: object, df: object, scale: object) -> Any:
             - (nu + n + 1.0) * _half_log_det(of_x) - multigammaln(0.5 * nu, n))
 
 
-def _exp_of(function: Callable[..., Any], *args: object, **kwargs: object) -> Any:
-    return np.exp(function(*args, **kwargs))
-
-
 for _name, _kind, _log in (
         ("multinomial", "pmf", _multinomial_logpmf),
         ("dirichlet_multinomial", "pmf", _dirichlet_multinomial_logpmf),
         ("vonmises_fisher", "pdf", _fisher_logpdf), ("multivariate_t", "pdf", _t_logpdf),
         ("matrix_normal", "pdf", _matrix_normal_logpdf),
         ("invwishart", "pdf", _invwishart_logpdf)):
-    DISTRIBUTIONS[_name] = {f"log{_kind}": _log, _kind: partial(_exp_of, _log)}
+    DISTRIBUTIONS[_name] = {f"log{_kind}": _log, _kind: exponential_of(_log, -1)}

@@ -16,6 +16,7 @@ from tracejit.scipy_api.formulas import (
     positive,
     zero,
 )
+from tracejit.scipy_api.power_factors import power_log
 from tracejit.scipy_api.probability import gamma_tails, root_of_gamma
 from tracejit.scipy_api.quantiles import of_tails
 from tracejit.scipy_api.tails import turned
@@ -50,7 +51,7 @@ POWERS: dict[str, Distribution] = {
         nothing_at_ends=True),
     "exponpow": Distribution(of_log_sf(
         lambda y, b: -np.expm1(np.power(y, b)),
-        lambda y, b: np.log(b) + xlogy(b - 1.0, y) + np.power(y, b) - np.expm1(np.power(y, b)),
+        lambda y, b: np.log(b) + power_log(b - 1.0, y) + np.power(y, b) - np.expm1(np.power(y, b)),
         lambda e, b: np.power(np.log1p(e), 1.0 / b)) | {  # SciPy's logarithm of 0 is minus infinity
             "logsf": lambda y, b: np.log(np.exp(-np.expm1(np.power(y, b))))}, ("b",), positive,
         zero),

@@ -29,6 +29,7 @@ from tracejit.scipy_api.formulas import (
     positive,
     zero,
 )
+from tracejit.scipy_api.power_factors import power_log
 from tracejit.scipy_api.probability import beta_tails, betaincinv, gamma_tails, gammaincinv
 from tracejit.scipy_api.quantiles import by_search, of_tails
 from tracejit.scipy_api.tails import turned
@@ -72,7 +73,7 @@ def _by_gamma(log_pdf: Formula, shape: Formula, place: Formula,
 
 def _exponweib_logpdf(y: np.ndarray, a: np.ndarray, c: np.ndarray) -> Any:
     power = np.power(y, c)
-    return np.log(a) + np.log(c) + xlogy(a - 1.0, -np.expm1(-power)) - power + xlogy(c - 1.0, y)
+    return np.log(a) + np.log(c) + xlogy(a - 1.0, -np.expm1(-power)) - power + power_log(c - 1.0, y)
 
 
 def _fatigue_z(y: np.ndarray, c: np.ndarray) -> Any:
@@ -86,7 +87,7 @@ def _fatigue_quantile(z: np.ndarray) -> Any:
 def _gengamma_logpdf(y: np.ndarray, a: np.ndarray, c: np.ndarray) -> Any:
     inside = (y != 0.0) | (c > 0.0)
     at = np.where(inside, y, 1.0)
-    return np.where(inside, np.log(np.abs(c)) + xlogy(c * a - 1.0, at) - np.power(
+    return np.where(inside, np.log(np.abs(c)) + power_log(c * a - 1.0, at) - np.power(
         at, c) - gammaln(a), -np.inf)
 
 
@@ -119,10 +120,10 @@ def _loglaplace_tails(y: np.ndarray, c: np.ndarray) -> tuple[Any, Any]:
 
 RAYS: dict[str, Distribution] = {
     "maxwell": Distribution(_by_gamma(
-        lambda y: LOG_2 - HALF_LOG_2_PI + 2.0 * np.log(y) - 0.5 * y * y, lambda: np.float64(1.5),
-        lambda y: 0.5 * y * y, lambda g: np.sqrt(2.0 * g)), low=zero),
+        lambda y: LOG_2 - HALF_LOG_2_PI + power_log(np.float64(2.0), y) - 0.5 * y * y,
+        lambda: np.float64(1.5), lambda y: 0.5 * y * y, lambda g: np.sqrt(2.0 * g)), low=zero),
     "chi": Distribution(_by_gamma(
-        lambda y, df: LOG_2 * (1.0 - 0.5 * df) - gammaln(0.5 * df) + xlogy(df - 1.0, y)
+        lambda y, df: LOG_2 * (1.0 - 0.5 * df) - gammaln(0.5 * df) + power_log(df - 1.0, y)
         - 0.5 * y * y, lambda df: 0.5 * df, lambda y, df: 0.5 * y * y,
         lambda g, df: np.sqrt(2.0 * g)), ("df",), positive, zero),
     "gengamma": Distribution({"logpdf": _gengamma_logpdf, **of_tails(
@@ -130,11 +131,12 @@ RAYS: dict[str, Distribution] = {
         lambda p, q, a, c: np.power(gammaincinv(a, *_either(c > 0.0, (p, q))), 1.0 / c))},
         ("a", "c"), lambda a, c: (a > 0.0) & (c != 0.0), zero),
     "nakagami": Distribution(_by_gamma(
-        lambda y, nu: LOG_2 + xlogy(nu, nu) - gammaln(nu) + xlogy(2.0 * nu - 1.0, y) - nu * y * y,
+        lambda y, nu: LOG_2 + xlogy(nu, nu) - gammaln(nu) + power_log(
+            2.0 * nu - 1.0, y) - nu * y * y,
         lambda nu: nu, lambda y, nu: nu * y * y, lambda g, nu: np.sqrt(g / nu)), ("nu",),
         positive, zero),
     "erlang": Distribution(_by_gamma(
-        lambda y, a: xlogy(a - 1.0, y) - y - gammaln(a), lambda a: a, lambda y, a: y,
+        lambda y, a: power_log(a - 1.0, y) - y - gammaln(a), lambda a: a, lambda y, a: y,
         lambda g, a: g), ("a",), positive, zero),
     "exponweib": Distribution({
         "logpdf": _exponweib_logpdf, **of_tails(
@@ -155,7 +157,7 @@ RAYS: dict[str, Distribution] = {
             lambda p, q, c: np.log1p(-np.log(q) / c))}, ("c",), positive, zero),
     "burr12": Distribution(of_log_sf(
         lambda y, c, d: xlog1py(-d, np.power(y, c)),
-        lambda y, c, d: np.log(c) + np.log(d) + xlogy(c - 1.0, y) + xlog1py(
+        lambda y, c, d: np.log(c) + np.log(d) + power_log(c - 1.0, y) + xlog1py(
             -d - 1.0, np.power(y, c)),
         lambda e, c, d: np.power(np.expm1(e / d), 1.0 / c)), ("c", "d"), positive, zero),
     "burr": Distribution(_of_log_cdf(
@@ -175,7 +177,7 @@ RAYS: dict[str, Distribution] = {
             lambda y: (np.tanh(0.5 * y), 2.0 / (1.0 + np.exp(y))),
             lambda p, q: 2.0 * np.arctanh(p))}, low=zero),
     "betaprime": Distribution({
-        "logpdf": lambda y, a, b: xlogy(a - 1.0, y) - xlog1py(a + b, y) - betaln(a, b),
+        "logpdf": lambda y, a, b: power_log(a - 1.0, y) - xlog1py(a + b, y) - betaln(a, b),
         **of_tails(_betaprime_tails, lambda p, q, a, b: betaincinv(a, b, p, q) / betaincinv(
             b, a, q, p))}, ("a", "b"), positive, zero, nothing_at_ends=True),
     "levy": Distribution({
@@ -220,7 +222,7 @@ RAYS: dict[str, Distribution] = {
         lambda a, b: (a > 0.0) & (b > a), lambda a, b: a, lambda a, b: b, inner=1.0),
     "powerlaw": Distribution(_of_log_cdf(
         lambda y, a: a * np.log(y), lambda y, a: np.where(  # SciPy's is 0 where it is infinite
-            (y == 0.0) & (a < 1.0), -np.inf, np.log(a) + xlogy(a - 1.0, y)),
+            (y == 0.0) & (a < 1.0), -np.inf, np.log(a) + power_log(a - 1.0, y)),
         lambda e, a: np.exp(e / a)), ("a",), positive, zero, one),
 }
 RAYS["reciprocal"] = RAYS["loguniform"]

@@ -80,8 +80,10 @@ def _geom_quantile(p: np.ndarray, q: np.ndarray, share: np.ndarray) -> Any:
 
 
 def _geom_tails(k: np.ndarray, p: np.ndarray) -> tuple[Any, Any]:
-    log = k * np.log1p(-p)
-    return -np.expm1(log), np.exp(log)
+    few = (p == 1.0) | ((p > 0.5) & (k <= 4.0))  # where it is a polynomial, up to its end
+    log = np.where(few, -1.0, k) * np.log1p(-np.where(few, 0.5, p))
+    power = np.power(np.where(few, 1.0 - p, 1.0), k)
+    return np.where(few, 1.0 - power, -np.expm1(log)), np.where(few, power, np.exp(log))
 
 
 TAILS: dict[str, dict[str, Formula]] = {

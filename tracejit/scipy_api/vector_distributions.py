@@ -9,8 +9,9 @@ import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.linalg import cholesky, solve_triangular
-from tracejit.numpy_api.special import gammaln, multigammaln, xlogy
+from tracejit.numpy_api.special import gammaln, multigammaln
 from tracejit.scipy_api.distributions import double
+from tracejit.scipy_api.power_factors import exponential_of, power_log
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import DISTRIBUTIONS
 from tracejit.trace.values.equations import as_operand, same_dim
@@ -81,14 +82,14 @@ def _dirichlet_logpdf(x: object, alpha: object) -> Any:
     require(np.logical_not(np.any(np.abs(np.sum(points, axis=0) - 1.0) > 1e-9)), ValueError,
             "The input vector 'x' must lie within the normal simplex.")
     constant = np.sum(gammaln(a)) - gammaln(np.sum(a))
-    return np.sum(xlogy(a - 1.0, points.T).T, axis=0) - constant
+    return np.sum(power_log(a - 1.0, points.T).T, axis=0) - constant
 
 
 DISTRIBUTIONS["multivariate_normal"] = {
     "logpdf": _normal_logpdf,
     "pdf": lambda *args, **kwargs: np.exp(_normal_logpdf(*args, **kwargs))}
 DISTRIBUTIONS["dirichlet"] = {
-    "logpdf": _dirichlet_logpdf, "pdf": lambda x, alpha: np.exp(_dirichlet_logpdf(x, alpha))}
+    "logpdf": _dirichlet_logpdf, "pdf": exponential_of(_dirichlet_logpdf, -1)}
 
 
 def _wishart_logpdf(x: object, df: object, scale: object = None) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from math import copysign
 from typing import Any
 
 import numpy as np
@@ -150,6 +151,10 @@ def sum_of_array(x: Tracer, start: Any) -> Any:
     if _is_empty(x.dims[0]):
         return start
     dtype = x.dtype if x.dtype.kind in "iu" else None  # as adding them one by one
+    above = isinstance(start, int) or (isinstance(start, float) and copysign(1.0, start) > 0.0)
+    if x.dtype.kind in "fc" and not above:  # of -0.0, a sum that begins with it
+        beginning: Any = {"initial": x.dtype.type(-0.0)}
+        return start + or_nothing(FUNCTIONS[np.sum](x, axis=0, **beginning), x.dims[0])
     return start + or_nothing(FUNCTIONS[np.sum](x, axis=0, dtype=dtype), x.dims[0])
 
 
