@@ -96,7 +96,7 @@ class Folds:
         register = self._register("s" + self.frame.labels.get(s.target, ""), s)
         if s.kind == "running":  # of -0.0, which keeps the sign of zeros
             dtype = register.dtype
-            start = literal(Literal(dtype.type(
+            start: Expression = literal(Literal(dtype.type(
                 0 if dtype.kind in "iu" else -0.0 if dtype.kind == "f" else complex(-0.0, -0.0)),
                 dtype))
         else:

@@ -183,7 +183,7 @@ def _cofactors(results: Sequence[np.ndarray], operands: Sequence[np.ndarray]) ->
                                         0, 1)
 
     found = call_function(cofactors, (a, lu, of_regular, stop_gradient), {})
-    return implied("cofactors", [stop_gradient(as_tracer(found))], *operands)[0]
+    return implied("cofactors", [stop_gradient(as_tracer(found))], *map(as_tracer, operands))[0]
 
 
 RULES["det"] = Rule(

@@ -55,7 +55,7 @@ def slopes_of_regular(a: np.ndarray, t: np.ndarray) -> np.ndarray:
     return (sign * np.exp(logarithm) * (np.trace(turned) * inverse - turned @ inverse)).T
 
 
-def is_regular(a: np.ndarray, lu: np.ndarray, least: float) -> bool:
+def is_regular(a: np.ndarray, lu: np.ndarray, least: float) -> bool | np.bool_:
     """Return whether each pivot is more than a share of what was added up for it."""
     size = np.abs(lu)
     pivots = np.diagonal(size)

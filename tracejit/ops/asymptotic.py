@@ -8,6 +8,7 @@ first term.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -44,33 +45,34 @@ elementwise("odd_factorials_real", None, "odd_factorials_real({0}, {1})",
                                             t.dtype.type(k))) for k in (0.0, 1.0, 3.0)])
 
 
-def odd_factorials(t: Any) -> Any:
+def odd_factorials(t: np.ndarray) -> Any:
     """Return the sum of (2 k - 1)!! t ** k for k from 1 to 26."""
     name = "odd_factorials" if t.dtype.kind == "c" else "odd_factorials_real"
     return apply(name, t, t.dtype.type(0.0))
 
 
-def _half_inverse_square(x: Any) -> Any:
+def _half_inverse_square(x: np.ndarray) -> Any:
     """Return 1 / (2 x ** 2), where x ** 2 would overflow, too."""
     inverse = 1.0 / x
     return 0.5 * inverse * inverse
 
 
-def dawsn_partial(z: Any, x: Any) -> Any:
+def dawsn_partial(z: np.ndarray, x: np.ndarray) -> Any:
     far = np.abs(x) > FAR
     near, value = (np.where(far, 0.0, v) for v in (x, z))
     return np.where(far, -odd_factorials(_half_inverse_square(np.where(far, x, FAR))),
                     1.0 - 2.0 * near * value)
 
 
-def erfcx_partial(z: Any, x: Any) -> Any:
+def erfcx_partial(z: np.ndarray, x: np.ndarray) -> Any:
     far = x > FAR
     near, value = (np.where(far, 0.0, v) for v in (x, z))
     series = odd_factorials(-_half_inverse_square(np.where(far, x, FAR)))
     return np.where(far, _2_BY_ROOT_PI * series, 2.0 * near * value - _2_BY_ROOT_PI)
 
 
-def of_complex(z: Any, value: Any, recurrence: Any, factor: complex,
+def of_complex(z: np.ndarray, value: np.ndarray,
+               recurrence: Callable[..., np.ndarray], factor: complex,
                waves: tuple[float, float, float]) -> Any:
     """Return a derivative of a function of complex numbers that is -2 z f + a constant.
 
@@ -93,6 +95,6 @@ def of_complex(z: Any, value: Any, recurrence: Any, factor: complex,
                     recurrence(near, known))
 
 
-def wofz_partial(w: Any, z: Any) -> Any:
+def wofz_partial(w: np.ndarray, z: np.ndarray) -> Any:
     constant = 1j * _2_BY_ROOT_PI
     return of_complex(z, w, lambda z, w: constant - 2.0 * z * w, -constant, (0.0, 1.0, 2.0))

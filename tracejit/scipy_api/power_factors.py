@@ -31,7 +31,7 @@ def factors_apart() -> Iterator[list[Any]]:
         _APART.pop()
 
 
-def exponential_of(formula: Callable[..., Any], axis: int | None = None) -> Callable[..., Any]:
+def exponential_of(formula: Callable[..., np.ndarray], axis: int | None = None) -> Callable[..., Any]:
     """Return the function that computes a density, of what computes its logarithm.
 
     axis -- of vectors, the one along which their powers are
@@ -49,17 +49,17 @@ def exponential_of(formula: Callable[..., Any], axis: int | None = None) -> Call
     return density
 
 
-def power_log(exponent: Any, base: Any) -> Any:
+def power_log(exponent: np.ndarray | float, base: np.ndarray) -> Any:
     """Return exponent * log(base), 0 where both are; less what is a factor for itself."""
     return _power(xlogy, exponent, base, base, 1.0)
 
 
-def power_log1p(exponent: Any, x: Any) -> Any:
+def power_log1p(exponent: np.ndarray | float, x: np.ndarray) -> Any:
     """Return exponent * log(1 + x); less what is a factor for itself."""
     return _power(xlog1py, exponent, x, 1.0 + x, 0.0)
 
 
-def _power(log: Callable[..., Any], exponent: Any, x: Any, base: Any,
+def _power(log: Callable[..., np.ndarray], exponent: np.ndarray | float, x: np.ndarray, base: np.ndarray,
            of_one: float) -> Any:
     if not _APART:
         return log(exponent, x)
