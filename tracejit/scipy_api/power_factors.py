@@ -31,7 +31,8 @@ def factors_apart() -> Iterator[list[Any]]:
         _APART.pop()
 
 
-def exponential_of(formula: Callable[..., np.ndarray], axis: int | None = None) -> Callable[..., Any]:
+def exponential_of(formula: Callable[..., np.ndarray],
+                   axis: int | None = None) -> Callable[..., Any]:
     """Return the function that computes a density, of what computes its logarithm.
 
     axis -- of vectors, the one along which their powers are
@@ -59,8 +60,8 @@ def power_log1p(exponent: np.ndarray | float, x: np.ndarray) -> Any:
     return _power(xlog1py, exponent, x, 1.0 + x, 0.0)
 
 
-def _power(log: Callable[..., np.ndarray], exponent: np.ndarray | float, x: np.ndarray, base: np.ndarray,
-           of_one: float) -> Any:
+def _power(log: Callable[..., np.ndarray], exponent: np.ndarray | float, x: np.ndarray,
+           base: np.ndarray, of_one: float) -> Any:
     if not _APART:
         return log(exponent, x)
     few = (np.abs(exponent) <= _FEW) & (base > 0.0) & (base < _LARGE)
