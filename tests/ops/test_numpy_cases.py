@@ -997,7 +997,8 @@ FOREIGN_CASES.update(LINALG_CASES)
 FUNCTION_CASES.update({f: [
     *((lambda x, c, f=f: f(x, c), x, c) for x in (V, 0.3, A) for c in (W, V[:1], V[:2], V[:3])),
     (lambda x, c, f=f: f(x, c), V, C[0]), (lambda x, c, f=f: f(x, c, tensor=False), V[:4], A),
-    (lambda x, c, f=f: f(x, c), F32, F32), (lambda x, f=f: f(x, [1, 2, 3, 4]), V),
+    (lambda x, c, f=f: f(x, c), F32, F32), (lambda x, c, f=f: f(x, c), F32, W),
+    (lambda x, c, f=f: f(x, c), V, F32), (lambda x, f=f: f(x, [1, 2, 3, 4]), V),
     (lambda z, c, f=f: f(z, c), Z, W)] for f in (
         np.polynomial.polynomial.polyval, np.polynomial.chebyshev.chebval,
         np.polynomial.legendre.legval, np.polynomial.hermite_e.hermeval,

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.conditions import common_dtype
 from tracejit.numpy_api.ranges import arange, linspace
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import INDEXED
+from tracejit.trace.values.equations import cast
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
 
@@ -23,7 +24,9 @@ def _joined_parts(key: object, what: str) -> list[Any]:
     if any(isinstance(p, str) for p in parts):
         raise refuse(f"{what} with a string of directions cannot be captured",
                      "Use np.concatenate, or np.stack")
-    return [_of_slice(p) if isinstance(p, slice) else as_tracer(p) for p in parts]
+    given = [_of_slice(p) if isinstance(p, slice) else p for p in parts]
+    dtype = common_dtype(*given)  # a Python number is weak
+    return [cast(p, dtype) for p in given]
 
 
 def _of_slice(s: slice) -> Any:

@@ -36,7 +36,8 @@ def _coefficients(x: object, c: object, tensor: object) -> tuple[Any, Any, int]:
 def _series(less: Step, more: Step, last: Step) -> Callable[..., Any]:
     """Return the capture of a series.
 
-    less, more -- of the degree and the points: what the coefficient above counts in both steps
+    less, more -- of the coefficient above, the degree and the points: what both steps take of it,
+                  in NumPy's order, as points may have fewer digits than coefficients
     last       -- of the points: the polynomial of degree 1
     """
 
@@ -47,7 +48,7 @@ def _series(less: Step, more: Step, last: Step) -> Callable[..., Any]:
         low, high = given[-2], given[-1]
         for k in range(3, count + 1):
             degree = count - k + 1
-            low, high = given[-k] - high * less(degree), low + high * more(degree, at)
+            low, high = given[-k] - less(high, degree), low + more(high, degree, at)
         return low + high * last(at)
 
     return capture
@@ -64,12 +65,13 @@ def polyval(x: object, c: object, tensor: object = True) -> Any:
 
 captures(np.polynomial.polynomial.polyval)(polyval)
 captures(np.polynomial.chebyshev.chebval)(_series(
-    lambda n: 1, lambda n, x: 2 * x, lambda x: x))
+    lambda c, n: c, lambda c, n, x: c * (2 * x), lambda x: x))
 captures(np.polynomial.legendre.legval)(_series(
-    lambda n: n / (n + 1), lambda n, x: x * ((2 * n + 1) / (n + 1)), lambda x: x))
+    lambda c, n: c * (n / (n + 1)), lambda c, n, x: c * x * ((2 * n + 1) / (n + 1)), lambda x: x))
 captures(np.polynomial.hermite_e.hermeval)(_series(
-    lambda n: n, lambda n, x: x, lambda x: x))
+    lambda c, n: c * n, lambda c, n, x: c * x, lambda x: x))
 captures(np.polynomial.hermite.hermval)(_series(
-    lambda n: 2 * n, lambda n, x: 2 * x, lambda x: 2 * x))
+    lambda c, n: c * (2 * n), lambda c, n, x: c * (2 * x), lambda x: 2 * x))
 captures(np.polynomial.laguerre.lagval)(_series(
-    lambda n: n / (n + 1), lambda n, x: ((2 * n + 1) - x) / (n + 1), lambda x: 1 - x))
+    lambda c, n: c * n / (n + 1), lambda c, n, x: c * ((2 * n + 1) - x) / (n + 1),
+    lambda x: 1 - x))
