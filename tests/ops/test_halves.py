@@ -223,12 +223,14 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "stack": (lambda x, y: np.concatenate([x[::-1], y])[2:].reshape(11, 2).T, X, Y),
     "mixed": (lambda x, k: x * k + x.astype(np.float32) * 0.1, X, np.arange(12)),
     "numbers": (lambda x, y: x * y + 2 * x - y / 3, HALF(0.3), HALF(1.7)),
+    "convolve": (lambda x, y: np.convolve(x, y) + np.correlate(x, y, "full"), X, Y),
+    "joined": (lambda x: np.r_[x, 0.1, 2:5], X),
     "clip": (lambda x: np.clip(x, -0.5, 0.5) + np.abs(x), X),
     "sort": (lambda x: np.sort(x) * np.arange(12, dtype=HALF), X),
     "cumsum": (lambda x: np.cumsum(x), X), "var": (lambda x: np.var(x) + np.std(x), X),
     "gelu": (lambda x: x * (1 + np.tanh(0.8 * (x + 0.045 * x ** 3))) / 2, X),
 }
-OF_SUMS = {"sum", "rows", "norm", "products", "softmax", "squares", "cumsum", "var"}
+OF_SUMS = {"sum", "rows", "norm", "products", "softmax", "squares", "cumsum", "var", "convolve"}
 """The programs with sums, which NumPy rounds where it adds, and tracejit at the end."""
 
 

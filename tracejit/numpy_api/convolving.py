@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
+from tracejit.ir.dtypes import is_half
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.emptiness import require_items
 from tracejit.numpy_api.products import conjugated
@@ -42,6 +43,8 @@ def convolve(a: object, v: object, mode: object = "full") -> Any:
             raise ValueError("object too deep for desired array")
         require_items(x.dims[0], ValueError, f"{name} cannot be empty")
     dtype = np.result_type(first.dtype, second.dtype)
+    if is_half(dtype):  # each sum is rounded once, at its end
+        return cast(convolve(cast(first, np.float32), cast(second, np.float32), mode), dtype)
     each, by = cast(first, dtype), cast(second, dtype)
     (n,), (m,), known = each.dims, by.dims, current().builder.known
     whole: Any = apply("full", dtype.type(0), shape=(n + m - 1,))
