@@ -1,8 +1,6 @@
-"""Emitted source to machine code: Numba's front end, then LLVM once, into an engine of our own.
+"""Kernels to machine code: `translation.py`, then LLVM once, into an engine of our own.
 
-Numba's pipeline is cut down to the passes that flat scalar code needs, and its two rounds of LLVM
-passes are replaced by one. The object code, and the optimised bitcode that it came from, stay
-available.
+The object code, and the optimised bitcode that it came from, stay available.
 """
 
 from __future__ import annotations
@@ -13,25 +11,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
-from types import FunctionType
 from typing import Any
 
 import llvmlite.binding as llvm
 from llvmlite import ir
-from numba.core import (
-    compiler,
-    compiler_machinery,
-    lowering,
-    typed_passes,
-    types,
-    typing,
-    untyped_passes,
-)
-from numba.core import ir as numba_ir
+from numba.core import callconv, compiler, types, typing
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.errors import CompilerError
 from numba.core.registry import cpu_target
+from numba.core.targetconfig import ConfigStack
 
 from tracejit.codegen import pointers
 from tracejit.codegen.halves import half_functions
@@ -39,13 +27,15 @@ from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.libraries import load_libmvec
 from tracejit.codegen.line_tables import LineTables
 from tracejit.codegen.loop_expressions import Array
-from tracejit.codegen.loop_hints import mark_single_vectors, single_vector_loops
 from tracejit.codegen.machine import load_object, target_machine
-from tracejit.codegen.parallel_calls import part_text
+from tracejit.codegen.parallel_calls import add_part
 from tracejit.codegen.pointers import NUMBA_TYPES, Ptr
+from tracejit.codegen.python_source import write
+from tracejit.codegen.slots import arena_nodes
+from tracejit.codegen.translation import Translator
 
-__all__ = ["Functions", "MachineCode", "assembly_of", "compile_kernel", "functions_of",
-           "optimised_kernel", "signature_of"]
+__all__ = ["Functions", "MachineCode", "assembly_of", "compile_kernel", "optimised_kernel",
+           "signature_of"]
 
 _LOCK = threading.RLock()
 
@@ -79,88 +69,9 @@ class _Library(JITCodeLibrary):
         self.parsed = llvm.parse_assembly(str(ir_module))
 
 
-_OPERATORS: dict[Any, Any] = {}
-
-
-class _Lower(lowering.Lower):
-    """Numba's lowering, remembering the implementations of operators.
-
-    `CompilerError` where a name is given a value of another type than it has elsewhere.
-    """
-
-    def init(self) -> None:
-        super().init()
-        self.single_vectors = single_vector_loops(self.blocks)
-        if self.flags.dbg_directives_only:
-            self.debuginfo = LineTables(self.module, self.func_ir.loc.filename)
-
-    def post_block(self, block: object) -> None:
-        super().post_block(block)
-        if block in self.single_vectors:
-            mark_single_vectors(self.module, self.builder.block.terminator)
-
-    def lower_assign(self, ty: object, inst: numba_ir.Assign) -> Any:
-        value, given = inst.value, ty
-        if isinstance(value, numba_ir.Var):
-            given = self.typeof(value.name)
-        elif isinstance(value, (numba_ir.Const, numba_ir.Global)):
-            given = self.context.typing_context.resolve_value_type(value.value)
-        elif value in self.fndesc.calltypes:
-            given = self.fndesc.calltypes[value].return_type
-        if types.unliteral(given) != types.unliteral(ty):
-            raise CompilerError(f"{inst.target.name} is of type {ty}, and given a {given}")
-        return super().lower_assign(ty, inst)
-
-    def lower_binop(self, resty: object, expr: numba_ir.Expr, op: object) -> Any:
-        signature = self.fndesc.calltypes[expr]
-        key = (op, signature.args)
-        if key not in _OPERATORS:
-            function = self.context.typing_context.resolve_value_type(op)
-            sig = function.get_call_type(self.context.typing_context, signature.args, {})
-            _OPERATORS[key] = self.context.get_function(function, sig)
-        operands = [self.context.cast(self.builder, self.loadvar(v.name), self.typeof(v.name), t)
-                    for v, t in zip((expr.lhs, expr.rhs), signature.args, strict=True)]
-        result = _OPERATORS[key](self.builder, operands)
-        return self.context.cast(self.builder, result, signature.return_type, resty)
-
-
-@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
-class _NativeLowering(typed_passes.BaseNativeLowering):
-    _name = "tracejit_native_lowering"
-
-    @property
-    def lowering_class(self) -> Any:
-        return _Lower
-
-    def run_pass(self, state: Any) -> bool:
-        codegen = state.targetctx.codegen()
-        state.library = _Library(codegen, state.func_id.func_qualname)
-        return bool(super().run_pass(state))
-
-
-class _Pipeline(compiler.CompilerBase):
-    """The part of Numba's pipeline that flat scalar code needs.
-
-    A name has one type everywhere, so types need no SSA form, which takes time that grows with the
-    square of the code; LLVM makes its own. Nothing is counted, so nothing needs to be deleted.
-    """
-
-    def define_pipelines(self) -> list[Any]:
-        pm = compiler_machinery.PassManager("tracejit")
-        pm.add_pass(untyped_passes.TranslateByteCode, "analyzing bytecode")
-        pm.add_pass(untyped_passes.FixupArgs, "fix up args")
-        pm.add_pass(untyped_passes.IRProcessing, "processing IR")
-        pm.add_pass(typed_passes.NopythonTypeInference, "nopython frontend")
-        pm.add_pass(typed_passes.AnnotateTypes, "annotate types")
-        pm.add_pass(_NativeLowering, "native lowering")
-        pm.add_pass(typed_passes.NoPythonBackend, "nopython mode backend")
-        pm.finalize()
-        return [pm]
-
-
-def _flags(with_lines: bool) -> Any:
+def _flags() -> Any:
+    """Return how Numba compiles the functions of Python that operations call."""
     flags = compiler.Flags()
-    flags.dbg_directives_only = with_lines
     flags.no_compile = True
     flags.no_cpython_wrapper = True
     flags.no_cfunc_wrapper = True
@@ -210,8 +121,11 @@ def _contexts() -> tuple[Any, Any]:
         target_context.refresh()
         shared.install_registry(pointers.typing)
         target_context.install_registry(pointers.lowering)
-        _CONTEXTS.extend((_TypingContext(shared), target_context))
+        model = callconv.create_error_model("numpy", target_context)
+        _CONTEXTS.extend((_TypingContext(shared), target_context.subtarget(error_model=model)))
     typing_context, target_context = _CONTEXTS
+    typing_context.refresh()  # for functions that were defined since
+    target_context.refresh()
     return typing_context, target_context
 
 
@@ -226,23 +140,15 @@ def signature_of(kernel: Kernel) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Functions:
-    """The functions of emitted source, with the Numba types of their parameters.
+    """A kernel, with what its source calls.
 
-    parts -- by name, the functions of the kernel's parts
+    names -- the functions that it calls, by name
+    path  -- the file that has its source
     """
 
-    kernel: FunctionType
-    signature: tuple[types.Type, ...]
-    parts: dict[str, tuple[FunctionType, tuple[types.Type, ...]]]
-
-
-def functions_of(kernel: Kernel, names: Mapping[str, Any]) -> Functions:
-    """Return the functions of a kernel's emitted source, which are among some names."""
-    scopes = _scopes(kernel)
-    parts = {part.name: (names[part.name], tuple(
-        scopes[a.name] if isinstance(a, Array) else NUMBA_TYPES[a.dtype] for a in part.parameters))
-        for part in kernel.parts}
-    return Functions(names["kernel"], signature_of(kernel), parts)
+    kernel: Kernel
+    names: Mapping[str, Any]
+    path: str
 
 
 def _scopes(kernel: Kernel) -> dict[str, Ptr]:
@@ -306,7 +212,7 @@ def _compile(functions: Functions, symbol: str, beside: Sequence[str]) -> Machin
     object_code = machine.emit_object(optimised)
     engine = load_object(object_code)
     end = perf_counter()
-    times = {"numba": front - start, "llvm": middle - front, "object": end - middle}
+    times = {"translation": front - start, "llvm": middle - front, "object": end - middle}
     return MachineCode(bitcode, object_code, engine, times)
 
 
@@ -318,35 +224,46 @@ def _linked(module: llvm.ModuleRef, beside: Sequence[str]) -> Any:
 
 def _translate(functions: Functions, symbol: str, machine: llvm.TargetMachine,
                with_lines: bool = False) -> Any:
-    """Return the module of a kernel, its parts and its entry, as Numba's front end makes it."""
+    """Return the module of a kernel, its parts and its entry."""
     load_libmvec()
-    signature = functions.signature
-    descriptor, module = _front_end(functions.kernel, signature, with_lines)
-    module.data_layout = str(machine.target_data)
-    for name, (fn, kinds) in functions.parts.items():
-        made, part = _front_end(fn, kinds, with_lines)
-        text = part_text(_contexts()[1], made, kinds, name, module.triple)
-        module.link_in(part)
-        module.link_in(llvm.parse_assembly(text))
-    halves = half_functions(module, machine)
-    if halves:
-        module.link_in(llvm.parse_assembly(halves))
-    entry = _entry(descriptor, signature, symbol, module.triple, with_lines)
-    module.link_in(llvm.parse_assembly(entry))
-    _internalize(module, symbol)
-    return module
-
-
-def _front_end(fn: FunctionType, signature: tuple[types.Type, ...],
-               with_lines: bool) -> tuple[Any, llvm.ModuleRef]:
-    """Return Numba's description of a function, and its module."""
     typing_context, target_context = _contexts()
-    result = compiler.compile_extra(typing_context, target_context, fn, signature, types.int64,
-                                    _flags(with_lines), {}, pipeline_class=_Pipeline)
-    module = result.library.parsed
-    for linked in result.library._linking_libraries:
-        module.link_in(linked._get_module_for_linking(), preserve=True)
-    return result.fndesc, module
+    library = _Library(target_context.codegen(), symbol)
+    module = library.create_ir_module(symbol)
+    module.data_layout = str(machine.target_data)
+    with ConfigStack().enter(_flags()), target_context.push_code_library(library):
+        _emit(functions, symbol, (typing_context, target_context), module, with_lines)
+    parsed = llvm.parse_assembly(str(module))
+    for linked in library._linking_libraries:
+        parsed.link_in(linked._get_module_for_linking(), preserve=True)
+    halves = half_functions(parsed, machine)
+    if halves:
+        parsed.link_in(llvm.parse_assembly(halves))
+    _internalize(parsed, symbol)
+    return parsed
+
+
+def _emit(functions: Functions, symbol: str, contexts: tuple[Any, Any], module: ir.Module,
+          with_lines: bool) -> None:
+    kernel = functions.kernel
+    tables = LineTables(module, functions.path) if with_lines else None
+    places = write(kernel).places if with_lines else ()
+    lines = {id(place.node): place.first for place in places}
+    translator = Translator(contexts, module, functions.names, lines, tables)
+    scopes = _scopes(kernel)
+    for part in kernel.parts:
+        kinds = [scopes[a.name] if isinstance(a, Array) else NUMBA_TYPES[a.dtype]
+                 for a in part.parameters]
+        names = [a.name for a in part.parameters]
+        made = translator.function(f"{symbol}.{part.name}", list(zip(names, kinds, strict=True)),
+                                   [part.loop], lines.get(id(part.loop), 1))
+        add_part(contexts[1], made, kinds, part.name)
+    signature = signature_of(kernel)
+    nodes = [*kernel.head, *arena_nodes(kernel), *kernel.nodes]
+    made = translator.function(f"{symbol}.kernel", list(zip(kernel.parameters, signature,
+                                                            strict=True)), nodes)
+    _add_entry(made, signature, symbol, tables)
+    if tables is not None:
+        tables.finalize()
 
 
 def _internalize(module: llvm.ModuleRef, symbol: str) -> None:
@@ -370,33 +287,28 @@ def _tuning() -> Any:
     return options
 
 
-def _entry(fndesc: Any, signature: tuple[types.Type, ...], symbol: str, triple: str,
-           with_lines: bool) -> str:
-    """Return LLVM text of `i64 symbol(ctx, pointers, sizes)`, which calls the kernel.
+def _add_entry(kernel: ir.Function, signature: tuple[types.Type, ...], symbol: str,
+               tables: LineTables | None) -> None:
+    """Add `i64 symbol(ctx, pointers, sizes)`, which calls the kernel, to its module.
 
-    Numba's functions take a place for their result and one for exceptions before their arguments.
+    Functions of Numba's calling convention take a place for their result and one for exceptions
+    before their arguments.
     """
-    module = ir.Module()
-    module.triple = triple
     word, byte = ir.IntType(64), ir.IntType(8).as_pointer()
     count = sum(isinstance(t, (Ptr, types.CPointer)) for t in signature) - 1
-    args = [byte] * (3 + count) + [word] * (len(signature) - count - 1)
-    kernel = ir.Function(module, ir.FunctionType(ir.IntType(32), args), fndesc.llvm_func_name)
-    table = byte.as_pointer()
-    entry = ir.Function(module, ir.FunctionType(word, [byte, table, word.as_pointer()]), symbol)
+    entry = ir.Function(kernel.module, ir.FunctionType(word, [
+        byte, byte.as_pointer(), word.as_pointer()]), symbol)
     builder = ir.IRBuilder(entry.append_basic_block())
-    if with_lines:
-        tables = LineTables(module, "entry")
+    if tables is not None:
         tables.mark_subprogram(entry, symbol)
         tables.mark_location(builder, 1)
-        tables.finalize()
     status, exception = builder.alloca(word), builder.alloca(byte)
     builder.store(word(0), status)
     ctx, pointers, sizes = entry.args
-    values = [builder.bitcast(status, byte), builder.bitcast(exception, byte), ctx]
+    values = [status, exception, ctx]
     values += [builder.load(builder.gep(pointers, [word(k)])) for k in range(count)]
     values += [builder.load(builder.gep(sizes, [word(k)]))
                for k in range(len(signature) - count - 1)]
-    builder.call(kernel, values)
+    builder.call(kernel, [value if value.type == given.type else builder.bitcast(value, given.type)
+                          for value, given in zip(values, kernel.args, strict=True)])
     builder.ret(builder.load(status))
-    return str(module)

@@ -102,6 +102,12 @@ class Kernel:
         return [self.scalar_names[v] for v in self.graph.sizes]
 
     @property
+    def parameters(self) -> list[str]:
+        """Return the names of the kernel's parameters."""
+        given = [b.name for b in (*self.inputs, *self.outputs)]
+        return ["ctx", *given, *(["arena"] if self.arena else []), *self.size_names]
+
+    @property
     def buffers(self) -> list[Buffer]:
         """Return all buffers, in the order in which verify mode numbers them."""
         return [*self.inputs, *self.outputs, *self.arena]

@@ -8,46 +8,51 @@ combine elements takes one vector at a time.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 from llvmlite import ir
-from numba.core import ir as numba_ir
 
+from tracejit.codegen.loop_ir import Assign, If, Let, Loop, Node, While, children, expressions
 from tracejit.codegen.scalar_intrinsics import QUICK
+from tracejit.codegen.spelling import ATTRIBUTES
 
 __all__ = ["mark_single_vectors", "single_vector_loops"]
 
 
-def single_vector_loops(blocks: Mapping[int, numba_ir.Block]) -> set[Any]:
-    """Return the blocks of Numba's IR at the ends of loops that take single vectors."""
-    loops = [(block.body[-1].target, label) for label, block in blocks.items()
-             if isinstance(block.body[-1], numba_ir.Jump) and block.body[-1].target <= label]
-    labels = sorted(blocks)
-    found = set()
-    for head, last in loops:
-        around = any(h < head and last < end for h, end in loops)
-        inside = any(head < h and end <= last for h, end in loops)
-        body = labels[bisect_left(labels, head):bisect_right(labels, last)]
-        if around and not inside and not _carries_or_calls([blocks[label] for label in body]):
-            found.add(blocks[last])
+def single_vector_loops(nodes: Sequence[Node], is_inside: bool = False) -> set[int]:
+    """Return the identities of the loops that take single vectors.
+
+    is_inside -- whether the nodes are in a loop
+    """
+    found: set[int] = set()
+    for node in nodes:
+        is_loop = isinstance(node, (Loop, While))
+        for block in children(node):
+            found |= single_vector_loops(block, is_inside or is_loop)
+        if isinstance(node, Loop) and is_inside and not _has_loop(node.body) and (
+                not _carries_or_calls(node.body, set())):
+            found.add(id(node))
     return found
 
 
-def _carries_or_calls(body: list[Any]) -> bool:
-    """Whether an iteration needs a scalar of the one before, or calls a slow function."""
-    read: set[str] = set()
-    for block in body:
-        for statement in block.body:
-            if not isinstance(statement, numba_ir.Assign):
-                continue
-            value = statement.value
-            if isinstance(value, numba_ir.Global) and value.name not in QUICK:
+def _has_loop(nodes: Sequence[Node]) -> bool:
+    return any(isinstance(n, (Loop, While)) or any(map(_has_loop, children(n))) for n in nodes)
+
+
+def _carries_or_calls(nodes: Sequence[Node], read: set[str]) -> bool:
+    """Whether an iteration needs a scalar of the one before, or calls a slow function.
+
+    read -- the names that nodes before these have read
+    """
+    for node in nodes:
+        for e in expressions(node):
+            if e.calls - QUICK - ATTRIBUTES:
                 return True
-            read.update(v.name for v in statement.list_vars() if v is not statement.target)
-            if statement.target.name in read:
-                return True
+            read |= e.reads
+        if isinstance(node, (Let, Assign)) and node.name in read:
+            return True
+        if isinstance(node, If) and any(_carries_or_calls(b, read) for b in children(node)):
+            return True
     return False
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numba.core.typing.context import BaseContext as TypingContext
     from numba.core.typing.templates import Signature
 
-__all__ = ["parallel_names", "part_text"]
+__all__ = ["add_part", "parallel_names"]
 
 WORD, BYTE = ir.IntType(64), ir.IntType(8)
 TABLE = BYTE.as_pointer()
@@ -93,15 +93,13 @@ def _one_by_one(builder: ir.IRBuilder, function: ir.Function, table: ir.Value, l
     builder.position_at_end(done)
 
 
-def part_text(context: TargetContext, descriptor: Any, signature: Sequence[types.Type], name: str,
-              triple: str) -> str:
-    """Return LLVM text of `void name(table, lo, hi)`, which calls a part that Numba has compiled.
+def add_part(context: TargetContext, made: ir.Function, signature: Sequence[types.Type],
+             name: str) -> None:
+    """Add `void name(table, lo, hi)`, which calls the function of a part, to its module.
 
     signature -- the types of its parameters, the bounds first
     """
-    module = ir.Module()
-    module.triple = triple
-    function = ir.Function(module, _PART, name)
+    function = ir.Function(made.module, _PART, name)
     function.attributes.add("noinline")  # it is one code for all who call it
     builder = ir.IRBuilder(function.append_basic_block())
     table, lo, hi = function.args
@@ -111,12 +109,8 @@ def part_text(context: TargetContext, descriptor: Any, signature: Sequence[types
         place = builder.bitcast(builder.gep(table, [WORD(ROOM * k)]),
                                 model.get_data_type().as_pointer())
         values.append(model.from_data(builder, builder.load(place)))
-    convention = context.call_conv
-    made = ir.Function(module, convention.get_function_type(types.int64, signature),
-                       descriptor.llvm_func_name)
-    convention.call_function(builder, made, types.int64, signature, values)
+    context.call_conv.call_function(builder, made, types.int64, signature, values)
     builder.ret_void()
-    return str(module)
 
 
 def parallel_names() -> dict[str, Any]:

@@ -9,10 +9,9 @@ from tracejit.codegen.expression_edits import integer, known_integer
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_expressions import ONE, ZERO, Bin, Expression
 from tracejit.codegen.loop_ir import NOWHERE, Assign, Do, If, Let, Loop, Node, Origin, Store, While
-from tracejit.codegen.slots import arena_layout, dim_source
+from tracejit.codegen.slots import arena_nodes
 from tracejit.codegen.spelling import spelled
 from tracejit.ir.core import Graph
-from tracejit.ir.dtypes import dtype_name
 from tracejit.ir.user_text import in_docstring, on_one_line
 
 __all__ = ["SourcePlace", "Writer", "heading", "render", "render_nodes", "wrapped", "write"]
@@ -43,18 +42,13 @@ def render(kernel: Kernel) -> str:
 
 def write(kernel: Kernel) -> Writer:
     """Return the lines of the module that holds a kernel, and the places of its nodes."""
-    names = [b.name for b in kernel.inputs] + [b.name for b in kernel.outputs]
-    params = ["ctx", *names, *(["arena"] if kernel.arena else []), *kernel.size_names]
     writer = Writer(heading(kernel.graph, "emitted by tracejit."))
     for part in kernel.parts:
         writer.lines += wrapped(f"def {part.name}({', '.join(map(spelled, part.parameters))}):")
         writer.node(part.loop, 1)
         writer.lines += ["    return 0", ""]
-    writer.lines += wrapped(f"def kernel({', '.join(params)}):")
-    for node in kernel.head:
-        writer.node(node, 1)
-    writer.lines += _prologue(kernel)
-    writer.block(kernel.nodes, 1)
+    writer.lines += wrapped(f"def kernel({', '.join(kernel.parameters)}):")
+    writer.block([*kernel.head, *arena_nodes(kernel), *kernel.nodes], 1)
     return writer
 
 
@@ -76,23 +70,6 @@ def wrapped(text: str) -> list[str]:
             line = " " * (len(head) + 1)
         line += part + ", "
     return [*lines, line.rstrip(", ")]
-
-
-def _prologue(kernel: Kernel) -> list[str]:
-    """Lay the arena out."""
-    first_scope = len(kernel.inputs) + len(kernel.outputs)
-    lines = []
-    for slot in arena_layout(kernel):
-        scope = first_scope + slot.number
-        for buffer in slot.buffers:
-            at = f"{dtype_name(buffer.dtype)}_at(arena, {slot.offset}, {scope})"
-            lines.append(f"    {buffer.name} = {at}")
-        lines.append(f"    {slot.next} = {slot.end}" if slot.next else "")
-    if kernel.is_checked:
-        sizes = [dim_source(b.size, kernel.scalar_names) for b in kernel.buffers]
-        lines += [f"    {b.name} = within(ctx, {b.name}, {size}, {k})"
-                  for k, (b, size) in enumerate(zip(kernel.buffers, sizes, strict=True))]
-    return [line for line in lines if line]
 
 
 # --- nodes --------------------------------------------------------------------------------------

@@ -93,7 +93,8 @@ _ROWS = (
         "spence", "owens_t", "airy_function", "struve", "hyper_1f1",
         "hyper_2f1", "odd_factorials_real")),
     Scalar("faddeeva", "c128"), Scalar("odd_factorials", "c128"), Scalar("lambert_w", "c128"),
-    # Memory that grows.
+    # Memory: the workspace's, and Logs, which grow.
+    _context("within", "array", effect=False),
     _context("log_base", "", effect=False), _context("log_capacity"), _context("log_grow"),
     Scalar("advance", "array", ""),
     # The kernel and its callers.

@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracejit.codegen.buffers import Buffer
 from tracejit.codegen.cleanup import names_in
-from tracejit.codegen.loop_ir import Loop, Node, Store, While, children
+from tracejit.codegen.expression_edits import call, integer, plus, times
+from tracejit.codegen.loop_expressions import I64, ZERO, Array, Bin, Const, Expression, Var
+from tracejit.codegen.loop_ir import Let, Loop, Node, Store, While, children
 from tracejit.ir.core import Block, Value
 from tracejit.ir.dims import Dim, IntegerCall, ceil_div
+from tracejit.ir.dtypes import dtype_name
 
 if TYPE_CHECKING:
     from tracejit.codegen.kernel import Kernel
 
-__all__ = ["ALIGNMENT", "ZONE", "Slot", "arena_layout", "arena_size", "assign_slots",
+__all__ = ["ALIGNMENT", "ZONE", "arena_nodes", "arena_size", "assign_slots", "dim_expression",
            "dim_source", "enclosing_blocks", "slot_sizes"]
 
 ALIGNMENT = 64
 ZONE = 64
 """Bytes behind every buffer of the arena that verify mode watches."""
-
-
-@dataclass(slots=True)
-class Slot:
-    """One stretch of the arena, shared by buffers that are never needed at once.
-
-    offset -- where it begins: a number if it is known, else the name of one
-    next   -- the name of the next slot's offset, `end`, if that needs one
-    """
-
-    number: int
-    buffers: list[Buffer]
-    offset: str
-    end: str
-    next: str | None
 
 
 # --- which buffers share a slot -----------------------------------------------------------------
@@ -149,25 +137,52 @@ def slot_sizes(kernel: Kernel) -> list[Dim]:
             for k in sorted(first)]
 
 
-def arena_layout(kernel: Kernel) -> list[Slot]:
-    """Return the slots in order, their offsets as source over the names of sizes."""
+def arena_nodes(kernel: Kernel) -> list[Node]:
+    """Return the nodes that lay the arena out: where each slot begins, and its buffers' pointers.
+
+    In verify mode pointers know the sizes of their buffers.
+    """
+    first_scope = len(kernel.inputs) + len(kernel.outputs)
     numbers = sorted({b.number for b in kernel.arena})
-    slots = []
-    known, offset = 0, "0"
+    arena = Array("arena", np.dtype(np.uint8))
+    nodes: list[Node] = []
+    known = 0
+    offset: Expression = ZERO
     for k, number in enumerate(numbers):
         buffers = [b for b in kernel.arena if b.number == number]
+        for b in buffers:
+            at = call(f"{dtype_name(b.dtype)}_at", arena, offset, integer(first_scope + number))
+            nodes.append(Let(b.name, at))
         size = buffers[0].size * buffers[0].dtype.itemsize + ALIGNMENT - 1 + _zone(kernel)
-        following = f"o{k + 1}" if k + 1 < len(numbers) else None
-        if isinstance(size, int) and offset.isdecimal():
+        if isinstance(size, int) and isinstance(offset, Const):
             known += size // ALIGNMENT * ALIGNMENT
-            slots.append(Slot(number, buffers, offset, "", None))
-            offset = str(known)
-        else:
-            text = dim_source(size, kernel.scalar_names)
-            end = f"{offset} + idiv({text}, {ALIGNMENT}) * {ALIGNMENT}"
-            slots.append(Slot(number, buffers, offset, end, following))
-            offset = following or ""
-    return slots
+            offset = integer(known)
+        elif k + 1 < len(numbers):
+            parts = call("idiv", dim_expression(size, kernel.scalar_names), integer(ALIGNMENT))
+            name = f"o{k + 1}"
+            nodes.append(Let(name, Bin("+", offset, Bin("*", parts, integer(ALIGNMENT)))))
+            offset = Var(name, I64)
+    if kernel.is_checked:
+        nodes += [Let(b.name, call("within", Array(b.name, b.dtype), dim_expression(
+            b.size, kernel.scalar_names), integer(k))) for k, b in enumerate(kernel.buffers)]
+    return nodes
+
+
+def dim_expression(d: Dim, names: Mapping[Value, str]) -> Expression:
+    """Return a dim as an expression over the names of sizes."""
+    if isinstance(d, int):
+        return integer(d)
+    terms = []
+    for monomial, c in d.terms:
+        factors = [_dim_atom(a, names) for a in monomial]
+        terms.append(functools.reduce(times, [integer(c), *factors] if c != 1 else factors))
+    return functools.reduce(plus, [*terms, *([integer(d.const)] if d.const else [])])
+
+
+def _dim_atom(a: Value | IntegerCall, names: Mapping[Value, str]) -> Expression:
+    if isinstance(a, Value):
+        return Var(names[a], I64)
+    return call(_FUNCTIONS[a.fn], *(dim_expression(x, names) for x in a.args))
 
 
 _FUNCTIONS = {"max": "imax", "min": "imin", "floordiv": "idiv", "mod": "imod"}

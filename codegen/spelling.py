@@ -32,7 +32,7 @@ from tracejit.codegen.loop_expressions import (
 )
 from tracejit.ir.dtypes import dtype_name
 
-__all__ = ["spelled"]
+__all__ = ["ATTRIBUTES", "spelled"]
 
 ATOM, PRODUCT, SUM, COMPARISON, LOGIC = 9, 3, 2, 1, 0
 """How tightly source holds together: names and calls, `* /`, `+ -`, comparisons, `and or not`."""
@@ -41,6 +41,7 @@ _TIGHTNESS = {"+": SUM, "-": SUM, **dict.fromkeys(("*", "/", "%", "//"), PRODUCT
               "and": LOGIC, "or": LOGIC}
 
 _PARTS = {"real": "({}).real", "imag": "({}).imag", "conjugate": "({}).conjugate()"}
+ATTRIBUTES = frozenset(_PARTS)
 """The functions that Python spells as attributes."""
 
 
@@ -105,7 +106,7 @@ def _bin(e: Bin) -> str:
 
 
 def _all(e: All) -> str:
-    return " & ".join(map(spelled, e.tests))
+    return " & ".join(_operand(test, SUM) for test in e.tests)
 
 
 def _in_range(e: InRange) -> str:

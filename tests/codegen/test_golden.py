@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,12 +26,18 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if "." not in path.stem
 
 def traced_of(name: str) -> Traced:
     """Return a program of the folder, traced for its arguments."""
+    module = module_of(name)
+    traced: Traced = module.program.trace(*map(tracejit.spec, module.arguments))
+    return traced
+
+
+def module_of(name: str) -> Any:
+    """Return a module of the folder."""
     spec = importlib.util.spec_from_file_location(f"golden_{name}", FOLDER / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    traced: Traced = module.program.trace(*map(tracejit.spec, module.arguments))
-    return traced
+    return module
 
 
 def emitted(name: str, *, verify: bool = False) -> dict[str, str]:

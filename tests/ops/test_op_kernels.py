@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 from kernels import run_kernel, with_values
-from numba.core import types
 from numba.core.errors import CompilerError
 from oracles import assert_same, random_like
 from samples import applications, dtypes_of, sampled, sizes_of
 
+import tracejit
 from tracejit.autodiff.transforms import pullback_graph
 from tracejit.codegen.compile import Functions, compile_kernel
+from tracejit.codegen.loop_expressions import F64, Const
+from tracejit.codegen.loop_ir import Assign
 from tracejit.ir.core import Op
 from tracejit.ir.interpreter import interpret
 
@@ -42,11 +44,7 @@ def test_kernel_computes_what_the_interpreter_does(op: Op, dtype: Any) -> None:
 
 
 def test_a_name_has_one_type() -> None:
-    def kernel(ctx: Any, n: int) -> int:
-        x = 1
-        if n > 3:
-            x = 2.5
-        return int(x)
-
-    with pytest.raises(CompilerError, match="x is of type float64, and given a int64"):
-        compile_kernel(Functions(kernel, (types.CPointer(types.int64), types.int64), {}), "entry")
+    lowered = tracejit.grad(lambda x: x * x).trace(1.0).lower()
+    lowered.kernel.nodes[:0] = [Assign("w", Const(1)), Assign("w", Const(2.5, F64))]
+    with pytest.raises(CompilerError, match="w is of type int64, and given a float64"):
+        compile_kernel(Functions(lowered.kernel, {}, "kernel.py"), "entry")

@@ -29,9 +29,9 @@ def _namespace(strict: bool) -> dict[str, Any]:
 
 
 def load_source(source: str, options: object) -> tuple[str, dict[str, Any]]:
-    """Write a kernel's source to a file, and define its functions."""
+    """Write a kernel's source to a file; return its name, and the functions that it calls."""
     names = _namespace(getattr(options, "fp", "default") == "strict")
-    return define(source, "kernel", names)
+    return _file_of(source, "kernel"), names
 
 
 def define(source: str, kind: str, names: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
@@ -40,14 +40,19 @@ def define(source: str, kind: str, names: Mapping[str, object]) -> tuple[str, di
     kind  -- a word for the sort of source, with which the file name begins
     names -- the names that the source may use
     """
+    name, defined = _file_of(source, kind), dict(names)
+    exec(compile(source, name, "exec"), defined)
+    return name, defined
+
+
+def _file_of(source: str, kind: str) -> str:
+    """Return the name of the file that emitted source is in; one for tracebacks if none is kept."""
     stem = f"{kind}_{digest_of(source)}"
     name = _kept(f"{stem}.py", source)
     if name is None:
         name = f"<tracejit {stem}>"
         linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    defined = dict(names)
-    exec(compile(source, name, "exec"), defined)
-    return name, defined
+    return name
 
 
 def _kept(name: str, source: str) -> str | None:

@@ -48,7 +48,7 @@ def export_program(program: Program, kernel: Kernel, source: str, shown_at: str,
     from tracejit.codegen import export as codegen
     from tracejit.codegen.c_interface import header_text, make_interface
     from tracejit.codegen.c_names import c_function_name, is_reserved_in_c
-    from tracejit.codegen.compile import functions_of
+    from tracejit.codegen.compile import Functions
 
     target = Path(path)
     if target.suffix not in _SUFFIXES:
@@ -64,7 +64,7 @@ def export_program(program: Program, kernel: Kernel, source: str, shown_at: str,
     results, notes = _names_of_state(program, kernel)
     interface = make_interface(kernel, _conditions(program), results, notes)
     symbol = f"tracejit_{_digest(source, interface, codegen.cpu_description(cpu), widths)}"
-    functions = functions_of(kernel, _functions(source, shown_at, widths, is_strict))
+    functions = Functions(kernel, _namespace(widths, is_strict), shown_at)
     code = codegen.export_kernel(functions, interface, symbol, cpu)
     about = [f"{program.name}, made by tracejit for "
              + (f"the CPU {cpu}." if cpu else "a CPU as the one of the machine that made it."),
@@ -147,13 +147,6 @@ def _namespace(widths: tuple[int, ...], is_strict: bool) -> Mapping[str, Any]:
     from tracejit.codegen.intrinsics import namespace
 
     return namespace(widths, reassociate=not is_strict, reallocate=resize)
-
-
-def _functions(source: str, path: str, widths: tuple[int, ...], is_strict: bool) -> dict[str, Any]:
-    """Define the functions of emitted source, whose memory comes from the caller's allocator."""
-    names = dict(_namespace(widths, is_strict))
-    exec(compile(source, path, "exec"), names)
-    return names
 
 
 # --- files ----------------------------------------------------------------------------------------

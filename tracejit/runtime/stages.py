@@ -187,7 +187,7 @@ class Compiled(Displayed):
     invocation: Invocation
 
     def __init__(self, lowered: Lowered) -> None:
-        from tracejit.codegen.compile import compile_kernel, functions_of
+        from tracejit.codegen.compile import Functions, compile_kernel
         from tracejit.codegen.plan import plan_text
 
         self.lowered = lowered
@@ -195,7 +195,7 @@ class Compiled(Displayed):
         plan = plan_text(kernel, program.size_conditions())
         self.symbol = f"tracejit_{digest_of(lowered.source, plan, program.options)}"
         self.path, names = load_source(lowered.source, program.options)
-        self._made_of = (functions_of(kernel, names), self.symbol,
+        self._made_of = (Functions(kernel, names, self.path), self.symbol,
                          [plan.replace("PLAN", f"{self.symbol}_plan")])
         known = _FOR_ONE_CALL.get(self.symbol) if program.capture.unseen else None
         doing = f"compiling {lowered.source.count(chr(10))} lines of source"

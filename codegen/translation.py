@@ -1,0 +1,421 @@
+"""Loop IR to LLVM: each operation as Numba carries it out, without Numba's front end.
+
+The emitted source is Python for Numba, and would be compiled to the same operations: the types of
+operands decide, by Numba's rules, which function an operator or a call is, and that function emits
+its instructions. Bytecode, inference of types and lowering of whole functions, which took half of a
+first call, are left out, as Loop IR is typed and in order.
+
+    for i0 in range(n):             loop:      i = phi [0, entry], [next, body]
+        out[i0] = exp(x[i0])                   branch i < n, body, behind
+                                    body:      store(exp(load x, i), out, i); next = i + 1
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.errors import CompilerError
+from numba.core.extending import _Intrinsic
+from numba.core.typing.templates import fold_arguments, signature
+
+from tracejit.codegen.checked import CheckedPtr, checked_getitem, checked_setitem
+from tracejit.codegen.expression_edits import every
+from tracejit.codegen.halves import Half
+from tracejit.codegen.line_tables import LineTables
+from tracejit.codegen.loop_expressions import (
+    ZERO,
+    All,
+    Array,
+    Bin,
+    Call,
+    Cast,
+    Const,
+    Expression,
+    Extent,
+    InRange,
+    Load,
+    Select,
+    Unary,
+    Var,
+    Word,
+    cast_name,
+)
+from tracejit.codegen.loop_hints import mark_single_vectors, single_vector_loops
+from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Return, Store, While
+from tracejit.codegen.pointers import NUMBA_TYPES, ptr_getitem, ptr_setitem
+from tracejit.codegen.scalar_intrinsics import QUICK
+
+__all__ = ["Translator"]
+
+Typed = tuple[types.Type, Any]
+"""A value with its Numba type."""
+
+WORD = ir.IntType(64)
+
+_OPERATORS: dict[str, Callable[..., object]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    "==": operator.eq, "!=": operator.ne, "&": operator.and_, "|": operator.or_,
+    "^": operator.xor, "~": operator.invert}
+_IMPLEMENTATIONS: dict[tuple[object, ...], tuple[Any, Any]] = {}
+"""The signature and the implementation of functions of scalars, by the types of operands."""
+
+
+class Translator:
+    """Translates the functions of one module.
+
+    contexts -- Numba's typing context and target context
+    names    -- the functions that Loop IR calls, by name
+    lines    -- the line of the source that each node is on, by the node's identity; none for a
+                module without a table of lines
+    """
+
+    def __init__(self, contexts: tuple[Any, Any], module: ir.Module, names: Mapping[str, Any],
+                 lines: Mapping[int, int], tables: LineTables | None) -> None:
+        self.typing, self.context = contexts
+        self.module, self.names, self.lines, self.tables = module, names, lines, tables
+        self.builder = ir.IRBuilder()
+        self.values: dict[str, Typed] = {}
+        self.places: dict[str, Typed] = {}
+        """Of scalars that change, the memory, which LLVM makes registers of."""
+        self.single_vectors: set[int] = set()
+
+    def function(self, name: str, parameters: Sequence[tuple[str, types.Type]],
+                 nodes: Sequence[Node], line: int = 1) -> ir.Function:
+        """Translate the body of a function of Numba's calling convention that returns an int64."""
+        kinds = tuple(kind for _, kind in parameters)
+        called = self.context.call_conv.get_function_type(types.int64, kinds)
+        made = ir.Function(self.module, called, name)
+        labels = [f"_{n}" for n, _ in parameters]
+        self.context.call_conv.decorate_function(made, labels, kinds, noalias=False)
+        self.builder = ir.IRBuilder(made.append_basic_block("entry"))
+        given = self.context.call_conv.decode_arguments(self.builder, kinds, made)
+        self.values = {n: (kind, value) for (n, kind), value in
+                       zip(parameters, given, strict=True)}
+        self.places = {}
+        self.single_vectors = single_vector_loops(nodes)
+        if self.tables is not None:
+            self.tables.mark_subprogram(made, name, line=line)
+            self.tables.mark_location(self.builder, line)
+        self.block(nodes)
+        if not self.builder.block.is_terminated:
+            self._return(WORD(0))
+        return made
+
+    def _return(self, value: ir.Value) -> None:
+        self.context.call_conv.return_value(self.builder, value)
+
+    # --- nodes ----------------------------------------------------------------------------------
+
+    def block(self, nodes: Sequence[Node]) -> None:
+        """Translate nodes in order."""
+        for node in nodes:
+            if self.tables is not None and id(node) in self.lines:
+                self.tables.mark_location(self.builder, self.lines[id(node)])
+            _NODES[type(node)](self, node)
+
+    def let(self, node: Let) -> None:
+        """Keep a value that is set once."""
+        kind, value = self.expression(node.expression)
+        plain = types.unliteral(kind)
+        self.values[node.name] = plain, self._cast((kind, value), plain)
+
+    def assign(self, node: Assign) -> None:
+        """Put a value to the place of a scalar that changes."""
+        kind, value = self.expression(node.expression)
+        plain = types.unliteral(kind)
+        if node.name not in self.places:
+            place = cgutils.alloca_once(self.builder, self.context.get_value_type(plain))
+            self.places[node.name] = plain, place
+        wanted, place = self.places[node.name]
+        if wanted != plain:
+            raise CompilerError(f"{node.name} is of type {wanted}, and given a {plain}")
+        self.builder.store(self._cast((kind, value), plain), place)
+
+    def store(self, node: Store) -> None:
+        """Store an element."""
+        kind, base = self.name(node.buffer)
+        index = self._integer(node.index)
+        value = self._cast(self.expression(node.expression), kind.dtype)
+        how = checked_setitem if isinstance(kind, CheckedPtr) else ptr_setitem
+        how(self.context, self.builder, signature(types.none, kind, types.int64, kind.dtype),
+            (base, index, value))
+
+    def loop(self, node: Loop) -> None:
+        """Translate a loop over integers, whose variable is a phi."""
+        builder = self.builder
+        lo, hi = self._integer(node.lo), self._integer(node.hi)
+        step = self._integer(node.step)
+        first = builder.sub(hi, WORD(1)) if node.reverse else lo
+        before = builder.block
+        head, body, behind = (builder.append_basic_block(n) for n in ("loop", "body", "behind"))
+        builder.branch(head)
+        builder.position_at_end(head)
+        i = builder.phi(WORD, node.var)
+        i.add_incoming(first, before)
+        goes_on = (builder.icmp_signed(">=", i, lo) if node.reverse
+                   else builder.icmp_signed("<", i, hi))
+        builder.cbranch(goes_on, body, behind)
+        builder.position_at_end(body)
+        if node.var in self.values:
+            raise CompilerError(f"{node.var} is set already, and the variable of a loop")
+        self.values[node.var] = types.int64, i
+        self.block(node.body)
+        del self.values[node.var]
+        if not builder.block.is_terminated:
+            following = (builder.sub(i, WORD(1), flags=("nsw",)) if node.reverse
+                         else builder.add(i, step, flags=("nsw",)))
+            i.add_incoming(following, builder.block)
+            jump = builder.branch(head)
+            if id(node) in self.single_vectors:
+                mark_single_vectors(self.module, jump)
+        builder.position_at_end(behind)
+
+    def while_loop(self, node: While) -> None:
+        """Translate a loop that ends when its condition is false."""
+        builder = self.builder
+        head, body, behind = (builder.append_basic_block(n) for n in ("while", "body", "behind"))
+        builder.branch(head)
+        builder.position_at_end(head)
+        self.block(node.head)
+        builder.cbranch(self._truth(node.condition), body, behind)
+        builder.position_at_end(body)
+        self.block(node.body)
+        if not builder.block.is_terminated:
+            builder.branch(head)
+        builder.position_at_end(behind)
+
+    def branch(self, node: If) -> None:
+        """Translate a choice between two blocks."""
+        builder = self.builder
+        test = self._truth(node.condition)
+        then = builder.append_basic_block("then")
+        other = builder.append_basic_block("else") if node.other else None
+        behind = builder.append_basic_block("behind")
+        builder.cbranch(test, then, other or behind)
+        for start, nodes in ((then, node.then), (other, node.other)):
+            if start is not None:
+                builder.position_at_end(start)
+                self.block(nodes)
+                if not builder.block.is_terminated:
+                    builder.branch(behind)
+        builder.position_at_end(behind)
+        if node.other and not behind.is_terminated and not _is_reached(behind):
+            builder.unreachable()
+
+    def do(self, node: Do) -> None:
+        """Call a routine."""
+        self.expression(node.call)
+
+    def leave(self, node: Return) -> None:
+        """Return a status."""
+        self._return(self._integer(node.status or ZERO))
+
+    # --- expressions ----------------------------------------------------------------------------
+
+    def expression(self, e: Expression) -> Typed:
+        """Return the value of an expression, with its type."""
+        return _EXPRESSIONS[type(e)](self, e)
+
+    def name(self, name: str) -> Typed:
+        """Return a scalar or a buffer by its name."""
+        if name in self.places:
+            kind, place = self.places[name]
+            return kind, self.builder.load(place)
+        return self.values[name]
+
+    def const(self, e: Const) -> Typed:
+        """Return a number; a Python int is known to calls that ask for it."""
+        kind = NUMBA_TYPES[e.dtype]
+        value = np.array(e.value).astype(e.dtype) if e.dtype.kind == "c" else e.dtype.type(e.value)
+        form = self.context.get_value_type(kind)
+        if e.dtype.kind == "c":
+            return kind, form([float(value.real), float(value.imag)])
+        if isinstance(kind, Half):
+            return kind, form(int(value.view(np.uint16)))
+        if e.dtype.kind == "f":
+            return kind, form(float(value))
+        return types.literal(int(value)) if e.dtype == np.int64 else kind, form(int(value))
+
+    def load(self, e: Load) -> Typed:
+        """Load an element."""
+        kind, base = self.name(e.buffer)
+        index = self._integer(e.index)
+        how = checked_getitem if isinstance(kind, CheckedPtr) else ptr_getitem
+        return kind.dtype, how(self.context, self.builder,
+                               signature(kind.dtype, kind, types.int64), (base, index))
+
+    def unary(self, e: Unary) -> Typed:
+        """Apply a sign, a complement or `not`."""
+        if e.op == "not":
+            return types.boolean, self.builder.not_(self._truth(e.a))
+        return self.call(operator.neg if e.op == "-" else _OPERATORS[e.op], [self.expression(e.a)])
+
+    def binary(self, e: Bin) -> Typed:
+        """Apply an operator to two operands."""
+        if e.op in ("and", "or"):
+            return types.boolean, self._both(self._truth(e.a), e.b, lambda: self._truth(e.b),
+                                             e.op == "and")
+        return self.call(_OPERATORS[e.op], [self.expression(e.a), self.expression(e.b)])
+
+    def all(self, e: All) -> Typed:
+        """Return whether all tests hold, each of which is computed."""
+        found = self._truth(e.tests[0])
+        for test in e.tests[1:]:
+            found = self.builder.and_(found, self._truth(test))
+        return types.boolean, found
+
+    def in_range(self, e: InRange) -> Typed:
+        """Return whether a number is in a range; the upper end is asked for if the lower one holds.
+        """
+        x = self.expression(e.x)
+        if e.lo is None:
+            return self.call(operator.lt, [x, self.expression(e.hi)])
+        above = self.call(operator.le, [self.expression(e.lo), x])[1]
+        return types.boolean, self._both(
+            above, e.hi, lambda: self.call(operator.lt, [x, self.expression(e.hi)])[1], True)
+
+    def extent(self, e: Extent) -> Typed:
+        """Return how many integers there are between two."""
+        return types.int64, self.builder.sub(self._integer(e.hi), self._integer(e.lo))
+
+    def select(self, e: Select) -> Typed:
+        """Choose one of two values."""
+        return self.call(self.names["select"], [self.expression(x) for x in (e.c, e.a, e.b)])
+
+    def cast(self, e: Cast) -> Typed:
+        """Convert to a dtype."""
+        return self.call(self.names[cast_name(e.dtype)], [self.expression(e.a)])
+
+    def called(self, e: Call) -> Typed:
+        """Call a function by its name."""
+        part = _PARTS.get(e.fn.name)
+        args = [self.values["ctx"]] if e.fn.context else []
+        args += [self.expression(a) for a in e.args]
+        if part is not None:
+            return part(self, args[0])
+        name = e.fn.name
+        return self.call(self.names[name] if name in self.names else getattr(builtins, name), args)
+
+    def word(self, e: Word) -> Typed:
+        """Return a constant text, which has a type alone."""
+        return types.literal(e.text), self.context.get_value_type(types.unicode_type)(ir.Undefined)
+
+    def part(self, x: Typed, k: int) -> Typed:
+        """Return the real part or the imaginary part of a number."""
+        kind, value = types.unliteral(x[0]), x[1]
+        if isinstance(kind, types.Complex):
+            return kind.underlying_float, self.builder.extract_value(value, k)
+        return kind, value if k == 0 else value.type(0)
+
+    def conjugate(self, x: Typed) -> Typed:
+        """Return the conjugate of a number."""
+        kind, value = types.unliteral(x[0]), x[1]
+        if not isinstance(kind, types.Complex):
+            return kind, value
+        return kind, self.builder.insert_value(
+            value, self.builder.fneg(self.builder.extract_value(value, 1)), 1)
+
+    # --- functions ------------------------------------------------------------------------------
+
+    def call(self, function: Any, args: list[Typed]) -> Typed:
+        """Call a function as Numba does for operands of these types."""
+        if not isinstance(function, _Intrinsic) or not function._prefer_literal:
+            args = [(types.unliteral(kind), value) for kind, value in args]
+        sig, emit = self._implementation(function, tuple(kind for kind, _ in args))
+        values: Sequence[ir.Value]
+        if sig.pysig is not None:
+            values = fold_arguments(sig.pysig, args, {}, lambda k, _, x: self._cast(x, sig.args[k]),
+                                    _no_default, lambda k, _, xs: self._tuple(xs, sig.args[k]))
+        else:
+            values = [self._cast(x, kind) for x, kind in zip(args, sig.args, strict=True)]
+        return sig.return_type, emit(self.builder, values)
+
+    def _implementation(self, function: Any, kinds: tuple[types.Type, ...]) -> tuple[Any, Any]:
+        key = (function, kinds)
+        found = _IMPLEMENTATIONS.get(key)
+        if found is None:
+            known = self.typing.resolve_value_type(function)
+            sig = known.get_call_type(self.typing, kinds, {})
+            if sig is None:
+                raise CompilerError(f"{function} takes no {kinds}")
+            found = sig, self.context.get_function(known, sig)
+            if all(isinstance(t, (types.Number, types.Boolean)) and not isinstance(t, types.Literal)
+                   for t in kinds):
+                _IMPLEMENTATIONS[key] = found
+        return found
+
+    def _tuple(self, args: Sequence[Typed], kind: Any) -> Any:
+        return cgutils.make_anonymous_struct(
+            self.builder, [self._cast(x, wanted) for x, wanted in zip(args, kind, strict=True)])
+
+    def _cast(self, x: Typed, wanted: types.Type) -> Any:
+        kind, value = x
+        if kind == wanted or isinstance(wanted, types.StringLiteral):
+            return value
+        return self.context.cast(self.builder, value, kind, wanted)
+
+    def _integer(self, e: Expression) -> Any:
+        return self._cast(self.expression(e), types.int64)
+
+    # --- conditions -----------------------------------------------------------------------------
+
+    def _truth(self, e: Expression) -> Any:
+        kind, value = self.expression(e)
+        return self.context.is_true(self.builder, types.unliteral(kind), value)
+
+    def _both(self, first: ir.Value, second: Expression, find: Callable[[], Any],
+              is_and: bool) -> Any:
+        """Return `first and second`, or `or`; the second is not computed where it might not be.
+
+        find -- computes it
+        """
+        if _may_be_computed(second):
+            return (self.builder.and_ if is_and else self.builder.or_)(first, find())
+        builder, start = self.builder, self.builder.block
+        more, behind = (builder.append_basic_block(n) for n in ("more", "behind"))
+        builder.cbranch(first, *((more, behind) if is_and else (behind, more)))
+        builder.position_at_end(more)
+        found = find()
+        end = builder.block
+        builder.branch(behind)
+        builder.position_at_end(behind)
+        result = builder.phi(ir.IntType(1))
+        result.add_incoming(ir.IntType(1)(not is_and), start)
+        result.add_incoming(found, end)
+        return result
+
+
+def _no_default(k: int, parameter: object, default: object) -> Any:
+    raise CompilerError(f"{parameter} is not given")
+
+
+def _is_reached(block: ir.Block) -> bool:
+    """Whether some block jumps to a block."""
+    return any(block in b.terminator.operands for b in block.function.blocks if b.is_terminated)
+
+
+def _may_be_computed(e: Expression) -> bool:
+    """Whether an expression may be computed where Python would leave it out."""
+    return e.calls <= QUICK and not any(isinstance(x, Load) for x in every(e))
+
+
+_NODES: dict[type, Callable[[Translator, Any], None]] = {
+    Let: Translator.let, Assign: Translator.assign, Store: Translator.store, Loop: Translator.loop,
+    While: Translator.while_loop, If: Translator.branch, Do: Translator.do,
+    Return: Translator.leave}
+_EXPRESSIONS: dict[type, Callable[[Translator, Any], Typed]] = {
+    Const: Translator.const, Var: lambda t, e: t.name(e.name),
+    Array: lambda t, e: t.name(e.name), Word: Translator.word, Load: Translator.load,
+    Unary: Translator.unary, Bin: Translator.binary, All: Translator.all,
+    InRange: Translator.in_range, Extent: Translator.extent, Select: Translator.select,
+    Cast: Translator.cast, Call: Translator.called}
+_PARTS: dict[str, Callable[[Translator, Typed], Typed]] = {
+    "real": lambda t, x: t.part(x, 0), "imag": lambda t, x: t.part(x, 1),
+    "conjugate": Translator.conjugate}
