@@ -401,7 +401,7 @@ def test_each_compilation_is_logged_with_its_reason(caplog: pytest.LogCaptureFix
             assert line.startswith("compiled grad[_reshaped] for x: f")
             assert reason in line
             stages = re.findall(r"(\w+) \d+\.\d ms", line)
-            assert stages == ["capture", "passes", "codegen", "numba", "llvm", "object"]
+            assert stages == ["capture", "passes", "codegen", "translation", "llvm", "object"]
 
 
 def test_a_guard_that_failed_is_named(monkeypatch: pytest.MonkeyPatch,
