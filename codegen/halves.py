@@ -165,6 +165,7 @@ def _has_instructions(machine: llvm.TargetMachine) -> bool:
 
 def half_functions(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> str:
     """Return LLVM text of the functions that convert halves; nothing if a module calls none."""
-    if not any(f.name.startswith("tracejit_f16_") for f in module.functions):
+    names = {f"tracejit_{kind}_{end}" for kind in HALF_TYPES for end in ("wide", "bits")}
+    if names.isdisjoint(f.name for f in module.functions):
         return ""
     return _BY_INSTRUCTION if _has_instructions(machine) else _BY_INTEGERS
