@@ -227,6 +227,8 @@ def _join(items: Any, wanted: Any = None) -> Tracer:
 
     wanted -- the dtype that they get in the end, which Python ints have to fit into
     """
+    if wanted is not None and np.dtype(wanted).kind == "O":
+        raise refuse("an array of objects cannot be captured", "Use a list, of arrays or numbers")
     parts = [_join(x, wanted) if isinstance(x, (list, tuple)) else lift(x) for x in items]
     if not parts:
         return zeros(0)
