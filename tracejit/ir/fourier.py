@@ -19,7 +19,10 @@ _LARGEST = 64
 
 
 def dft(x: np.ndarray, out: np.ndarray, work: np.ndarray, start: int, n: int, sign: int) -> None:
-    """Transform `x[start:start + n]` into `out`, `work` having room for ROOM * n numbers."""
+    """Transform `x[start:start + n]` into `out`, `work` having room for ROOM * n numbers.
+
+    Rows of one length come one after the other: what is computed for the first is in `work` still.
+    """
     # one function, as functions that Numba compiles here call no other
     rest, largest, p = n, 1, 2
     while p * p <= rest:
@@ -34,14 +37,30 @@ def dft(x: np.ndarray, out: np.ndarray, work: np.ndarray, start: int, n: int, si
         while size < 2 * n - 1:
             size *= 2
     one, two, kept, chirp = size, 2 * size, 3 * size, 4 * size
-    for k in range(size):
-        angle = 2.0 * math.pi * k / size * (sign if passes == 1 else -1)
-        work[k] = complex(math.cos(angle), math.sin(angle))
-    if passes == 3:
+    side = 1.0 if passes == 1 and sign > 0 else -1.0
+    if start == 0 and size % 8 == 0:  # an eighth of the circle is all of it
+        eighth = size // 8
+        for k in range(eighth + 1):
+            angle = 2.0 * math.pi * k / size
+            across, up = math.cos(angle), math.sin(angle)
+            work[k] = complex(across, side * up)
+            work[2 * eighth - k] = complex(up, side * across)
+            work[2 * eighth + k] = complex(-up, side * across)
+            work[4 * eighth - k] = complex(-across, side * up)
+            work[4 * eighth + k] = complex(-across, -side * up)
+            work[6 * eighth - k] = complex(-up, -side * across)
+            work[6 * eighth + k] = complex(up, -side * across)
+            if k > 0:
+                work[size - k] = complex(across, -side * up)
+    elif start == 0:
+        for k in range(size):
+            angle = 2.0 * math.pi * k / size * side
+            work[k] = complex(math.cos(angle), math.sin(angle))
+    if passes == 3 and start == 0:
         for k in range(n):
             angle = math.pi * ((k * k) % (2 * n)) / n * sign
             work[chirp + k] = complex(math.cos(angle), math.sin(angle))
-    for step in range(passes):
+    for step in range(1 if passes == 3 and start > 0 else 0, passes):
         for k in range(size):
             if passes == 1:
                 work[one + k] = x[start + k] * 1.0
@@ -59,7 +78,20 @@ def dft(x: np.ndarray, out: np.ndarray, work: np.ndarray, start: int, n: int, si
             while m % p:
                 p += 1
             q, turn = m // p, size // m
-            for j in range(q):
+            for j in range(q if p == 4 else 0):
+                first, second, third = work[j * turn], work[2 * j * turn], work[3 * j * turn]
+                at, far, to = here + done * j, done * q, there + 4 * done * j
+                for k in range(done):
+                    a, b = work[at + k], work[at + far + k]
+                    c, d = work[at + 2 * far + k], work[at + 3 * far + k]
+                    sums, rest = a + c, a - c
+                    other, turned = b + d, b - d
+                    turned = complex(-side * turned.imag, side * turned.real)
+                    work[to + k] = sums + other
+                    work[to + done + k] = (rest + turned) * first
+                    work[to + 2 * done + k] = (sums - other) * second
+                    work[to + 3 * done + k] = (rest - turned) * third
+            for j in range(q if p != 4 else 0):
                 for k in range(done):
                     for r in range(p):
                         total = work[here + k + done * j]
