@@ -2,8 +2,8 @@
 
 Transforms, systems, eigenvectors and a special function, each value and gradient in one call:
 tracejit's time, JAX's, and NumPy's or SciPy's for the value alone, interleaved, on one core: the
-process's own time. The numbers are compared first. A row is right where tracejit takes no longer than JAX, and no longer
-than four values.
+process's own time. The numbers are compared first. A row is right where tracejit takes no longer
+than JAX, and no longer than four values.
 """
 
 from __future__ import annotations

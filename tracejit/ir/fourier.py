@@ -38,7 +38,7 @@ def dft(x: np.ndarray, out: np.ndarray, work: np.ndarray, start: int, n: int, si
             size *= 2
     one, two, kept, chirp = size, 2 * size, 3 * size, 4 * size
     side = 1.0 if passes == 1 and sign > 0 else -1.0
-    if start == 0 and size % 8 == 0:  # an eighth of the circle is all of it
+    if start == 0 and size > 0 and size % 8 == 0:  # an eighth of the circle is all of it
         eighth = size // 8
         for k in range(eighth + 1):
             angle = 2.0 * math.pi * k / size
@@ -61,7 +61,8 @@ def dft(x: np.ndarray, out: np.ndarray, work: np.ndarray, start: int, n: int, si
             angle = math.pi * ((k * k) % (2 * n)) / n * sign
             work[chirp + k] = complex(math.cos(angle), math.sin(angle))
     for step in range(1 if passes == 3 and start > 0 else 0, passes):
-        for k in range(size):
+        read = passes == 1 and size % 4 == 0  # by the first of the rounds below
+        for k in range(0 if read else size):
             if passes == 1:
                 work[one + k] = x[start + k] * 1.0
             elif step == 0:  # the chirp's conjugate, around 0
@@ -78,7 +79,18 @@ def dft(x: np.ndarray, out: np.ndarray, work: np.ndarray, start: int, n: int, si
             while m % p:
                 p += 1
             q, turn = m // p, size // m
-            for j in range(q if p == 4 else 0):
+            for j in range(q if done == 1 and read else 0):
+                a, b, c = x[start + j] * 1.0, x[start + j + q] * 1.0, x[start + j + 2 * q] * 1.0
+                d = x[start + j + 3 * q] * 1.0
+                sums, rest = a + c, a - c
+                other, turned = b + d, b - d
+                turned = complex(-side * turned.imag, side * turned.real)
+                to = there + 4 * j
+                work[to] = sums + other
+                work[to + 1] = (rest + turned) * work[j]
+                work[to + 2] = (sums - other) * work[2 * j]
+                work[to + 3] = (rest - turned) * work[3 * j]
+            for j in range(q if p == 4 and not (done == 1 and read) else 0):
                 first, second, third = work[j * turn], work[2 * j * turn], work[3 * j * turn]
                 at, far, to = here + done * j, done * q, there + 4 * done * j
                 for k in range(done):
@@ -100,14 +112,10 @@ def dft(x: np.ndarray, out: np.ndarray, work: np.ndarray, start: int, n: int, si
                                       * work[((r * s) % p) * (size // p)])
                         work[there + k + done * (r + p * j)] = total * work[j * r * turn]
             here, there, m, done = there, here, q, done * p
-        if here != one:
-            for k in range(size):
-                work[one + k] = work[here + k]
-        if passes == 3 and step == 0:
-            for k in range(size):
-                work[kept + k] = work[one + k]
+        for k in range(size if step < passes - 1 or passes == 3 else 0):
+            work[(kept if step == 0 else one) + k] = work[here + k]
     for k in range(n):
         if passes == 1:
-            out[start + k] = work[one + k]
+            out[start + k] = work[here + k]
         else:
             out[start + k] = work[one + k].conjugate() / size * work[chirp + k]
