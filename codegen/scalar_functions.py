@@ -138,6 +138,24 @@ def definitions(names: dict[str, Any]) -> dict[str, Any]:
         rest = x % y
         return rest - y if rest != 0 and (rest < 0) != (x < 0) else rest
 
+    def igcd(x, y):  # type: ignore[no-untyped-def]
+        """The greatest common divisor, as NumPy: of 0 and 0 it is 0."""
+        a, b = x, y
+        while b != 0:  # a division by -1 may overflow
+            a, b = b, b ^ b if b == -1 else a % b
+        return (a ^ a) - a if a < 0 else a
+
+    def ilcm(x, y):  # type: ignore[no-untyped-def]
+        """The least common multiple, as NumPy: of 0 it is 0."""
+        a, b = x, y
+        while b != 0:
+            a, b = b, b ^ b if b == -1 else a % b
+        if x == 0 or y == 0:
+            return x ^ x
+        quotient = x // ((a ^ a) - a if a < 0 else a)
+        found = quotient * y  # which may overflow
+        return (found ^ found) - found if (quotient < 0) != (y < 0) else found
+
     def argsort(x, order, work, start, n):  # type: ignore[no-untyped-def]
         """Stable merge sort of `x[start:start + n]`, NaN last; `order`, `work` have room for n."""
         for i in range(n):
@@ -175,5 +193,5 @@ def definitions(names: dict[str, Any]) -> dict[str, Any]:
             i += 1
 
     return {fn.__name__: fn for fn in (
-        floor_divide, remainder, cdiv, cpow, ipow, ishl, ishr, irem, argsort, positions, dft,
-        *SPECIAL)} | {"eigh": symmetric_eigen}
+        floor_divide, remainder, cdiv, cpow, ipow, ishl, ishr, irem, igcd, ilcm, argsort, positions,
+        dft, *SPECIAL)} | {"eigh": symmetric_eigen}

@@ -83,6 +83,7 @@ _ROWS = (
     Scalar("idiv", flops="", host=True), Scalar("imod", flops="", host=True),
     Scalar("stretch", "i64", "", host=True),
     Scalar("ipow"), Scalar("ishl"), Scalar("ishr"), Scalar("irem"),
+    Scalar("igcd"), Scalar("ilcm"),
     # Functions defined as Python, in `scalar_functions.py`.
     Scalar("floor_divide"), Scalar("remainder"), Scalar("cdiv"), Scalar("cpow"),
     *(Scalar(name, "f64") for name in (

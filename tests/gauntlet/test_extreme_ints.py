@@ -71,3 +71,17 @@ def test_small_steps_from_an_int_of_data_are_right_or_refused(made: str, step: s
                 assert abs(n) > 2 ** 61
                 continue
             assert found == then(first(x)), (n, found)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i4", "i8", "u1", "u8"])
+def test_divisors_and_multiples_are_numpys_up_to_the_ends_of_ints(dtype: str) -> None:
+    ends = np.iinfo(dtype)
+    given = [0, 1, 2, 3, 12, 18, ends.max, ends.max - 1, ends.min, ends.max // 2, ends.max // 3 * 2]
+    x = np.array([*given, *(-k for k in given[1:7] if ends.min < 0)], dtype)
+    for interpreted in (True, False):
+        with tracejit.config(disable_jit=interpreted):
+            both = tracejit.jit(lambda a, b: (np.gcd(a, b), np.lcm(a, b)))
+            for found, expected in zip(both(x[:, None], x), (
+                    np.gcd(x[:, None], x), np.lcm(x[:, None], x)), strict=True):
+                assert found.dtype == expected.dtype
+                np.testing.assert_array_equal(found, expected)

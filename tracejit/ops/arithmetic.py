@@ -206,6 +206,8 @@ elementwise("bitwise_and", np.bitwise_and, "{0} & {1}", exact=True, kinds="bi")
 elementwise("bitwise_or", np.bitwise_or, "{0} | {1}", exact=True, kinds="bi")
 elementwise("bitwise_xor", np.bitwise_xor, "{0} ^ {1}", exact=True, kinds="bi")
 elementwise("invert", np.invert, "~{0}", exact=True, kinds="i")
+elementwise("gcd", np.gcd, "igcd({0}, {1})", exact=True, kinds="i", cost=40.0)
+elementwise("lcm", np.lcm, "ilcm({0}, {1})", exact=True, kinds="i", cost=40.0)
 elementwise("left_shift", np.left_shift, "ishl({0}, {1})", exact=True, kinds="i",
             domain=(0.0, 3.0))
 elementwise("right_shift", np.right_shift, "ishr({0}, {1})", exact=True, kinds="i",
