@@ -9,10 +9,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +29,8 @@ HERE = Path(__file__).parent
 FOUND, PAGE, HISTORY = (HERE / name for name in (
     "scoreboard.json", "scoreboard.md", "scoreboard_history.jsonl"))
 TIMED_FIRST = ("tracejit", "JAX")
-SECONDS = {"steady": 300, "first": 120, "threads": 120}
-"""How long a measurement may take."""
+SECONDS = {"steady": 200, "first": 90, "threads": 90}
+"""How long a measurement may take of the processor; on the wall ten times that."""
 TOOLS = {"tracejit": tuple(EVALS), "manual": tuple(e for e in EVALS if e not in (
     "particle", "saddle")), "jax": ("hello", "gmm", "kmeans", "llsq", "lse", "ode"),
     "tapenade": ("gmm", "lstm", "ht", "ba"), "finite": ("particle", "saddle")}
@@ -38,19 +40,25 @@ TOOLS = {"tracejit": tuple(EVALS), "manual": tuple(e for e in EVALS if e not in 
 def main() -> None:
     """Measure, print the page, and write it down where the run is full."""
     options = _arguments()
+    whole = options.full and not options.only
+    path = options.json or (FOUND if whole else None)
     started = time.time()
-    found: dict[str, Any] = {"machine": machine(), "commit": _commit(), "full": options.full,
-                             "date": time.strftime("%Y-%m-%d"), "load": os.getloadavg()[0]}
-    found["cases"] = {name: _measured(name, options) for name in _chosen(options)}
+    cases: dict[str, Any] = {}
+    found = {"machine": machine(), "commit": _commit(), "date": time.strftime("%Y-%m-%d"),
+             "load": os.getloadavg()[0], "full": options.full, "minutes": 0.0, "cases": cases}
+    for name in _chosen(options):
+        cases[name] = _measured(name, options)
+        found["minutes"] = (time.time() - started) / 60
+        if path:  # a run that is stopped leaves what it has
+            path.write_text(json.dumps(found, indent=1) + "\n")
     if options.gradbench and not options.only:
         found["gradbench"] = _gradbench(options.gradbench, options.full)
-    found["minutes"] = (time.time() - started) / 60
+        found["minutes"] = (time.time() - started) / 60
     text = page(found)
     print(text)
-    path = options.json or (FOUND if options.full and not options.only else None)
     if path:
         path.write_text(json.dumps(found, indent=1) + "\n")
-    if path == FOUND:
+    if whole:
         PAGE.write_text(text)
         with HISTORY.open("a") as file:
             print(json.dumps(_summary(found)), file=file)
@@ -60,10 +68,14 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks.scoreboard", description=__doc__)
     parser.add_argument("--full", action="store_true", help="all cases and columns")
     parser.add_argument("--only", metavar="NAMES", help="cases whose names begin so, with commas")
+    parser.add_argument("--columns", choices=("all", "first", "steady"),
+                        help="all (with --full), no threads, or none but those of many calls")
     parser.add_argument("--npbench", type=Path, metavar="DIR", help="a checkout of NPBench")
     parser.add_argument("--gradbench", type=Path, metavar="DIR", help="a checkout of GradBench")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write what was measured here")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.columns = options.columns or ("all" if options.full else "steady")
+    return options
 
 
 def _chosen(options: argparse.Namespace) -> list[str]:
@@ -79,9 +91,7 @@ def _measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
         rounds += ["--npbench", str(options.npbench.resolve())]
     found = {"title": case(name, options.npbench).title,
              "steady": _process(["steady", name, *rounds], "steady", {})}
-    if not options.full:
-        return found
-    for peer in TIMED_FIRST:
+    for peer in () if options.columns == "steady" else TIMED_FIRST:
         if peer not in found["steady"].get("seconds", ()):
             continue
         with tempfile.TemporaryDirectory() as empty:
@@ -91,7 +101,8 @@ def _measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
             cold, warm = (_process(["first", name, peer, *rounds], "first", caches)
                           for _ in range(2))
         found[f"first {peer}"] = {**cold, "warm": warm.get("first")}
-    found["threads"] = _process(["threads", name, *rounds], "threads", {})
+    if options.columns == "all":
+        found["threads"] = _process(["threads", name, *rounds], "threads", {})
     return found
 
 
@@ -99,13 +110,19 @@ def _process(arguments: list[str], kind: str, environment: dict[str, str]) -> di
     try:
         ran = subprocess.run([sys.executable, "-m", "benchmarks.measure", *arguments], text=True,
                              cwd=HERE.parent, env={**os.environ, **environment}, check=False,
-                             capture_output=True, timeout=SECONDS[kind])
+                             capture_output=True, timeout=10 * SECONDS[kind],
+                             preexec_fn=partial(_limit, SECONDS[kind]))
     except subprocess.TimeoutExpired:
         return {"error": f"> {SECONDS[kind]} s"}
     if ran.returncode:
-        return {"error": (ran.stderr.strip().splitlines() or ["ended"])[-1][:200]}
+        said = ran.stderr.strip().splitlines() or [f"ended by signal {-ran.returncode}"]
+        return {"error": said[-1][:200]}
     result: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
     return result
+
+
+def _limit(seconds: int) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
 
 def _gradbench(checkout: Path, full: bool) -> dict[str, dict[str, Any]]:

@@ -44,7 +44,7 @@ def page(found: Mapping[str, Any]) -> str:
         cases = {name.partition("/")[2]: measured for name, measured in found["cases"].items()
                  if name.startswith(f"{group}/")}
         if cases:
-            parts += [f"## {title}\n", aligned(list(_rows(cases, found["full"]))), "",
+            parts += [f"## {title}\n", aligned(list(_rows(cases))), "",
                       *_means(cases.values()), ""]
     if "gradbench" in found:
         parts += ["## GradBench\n", "Times on the wall, the least of a tool's runs; each output "
@@ -59,7 +59,8 @@ def _time(measured: Mapping[str, Any], peer: str) -> float:
     return min((median(t) for t in chosen), default=nan)
 
 
-def _rows(cases: Mapping[str, Any], full: bool) -> Iterator[list[str]]:
+def _rows(cases: Mapping[str, Any]) -> Iterator[list[str]]:
+    full = any("first tracejit" in measured for measured in cases.values())
     yield ["case", *PEERS, "÷ by hand", "JAX ÷", "", "÷ forward",
            *(["first", "of JAX", "warm", "of JAX", "call", "of JAX", "2 threads"] if full else [])]
     for key, measured in cases.items():
