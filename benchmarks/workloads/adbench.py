@@ -21,10 +21,10 @@ LAYERS, BITS, CHARACTERS = 2, 14, 1024
 
 # --- mixtures -----------------------------------------------------------------------------------
 
-def mixture(d: int, k: int) -> tuple[Any, ...]:
+def mixture(d: int, k: int, n: int = 1000) -> tuple[Any, ...]:
     r = np.random.default_rng(0)
     return (r.normal(size=k), r.uniform(size=(k, d)), r.normal(size=(k, d)),
-            r.normal(size=(k, d * (d - 1) // 2)), r.normal(size=(1000, d)))
+            r.normal(size=(k, d * (d - 1) // 2)), r.normal(size=(n, d)))
 
 
 def in_arrays(alpha: Any, mu: Any, logs: Any, lower: Any, x: Any) -> Any:
@@ -163,8 +163,8 @@ WORKLOADS = (
     Workload(key="gmm-loops", title="GMM in loops, d=10 K=25", plain=in_loops,
              arguments=lambda: mixture(10, 25), argnums=(0, 1, 2, 3), at_least=1,
              forms={"JAX": loops_in_jax}),
-    Workload(key="gmm-loops-64", title="GMM in loops, d=64 K=25", plain=in_loops,
-             arguments=lambda: mixture(64, 25), argnums=(0, 1, 2, 3), at_least=1,
+    Workload(key="gmm-loops-64", title="the same, d=64 K=25, 100 points", plain=in_loops,
+             arguments=lambda: mixture(64, 25, 100), argnums=(0, 1, 2, 3), at_least=1,
              forms={"JAX": loops_in_jax}),
     Workload(key="ba", title="bundle adjustment, 3 184 errors", plain=bundle,
              arguments=bundle_arguments, argnums=(0, 1, 2), at_least=1,
