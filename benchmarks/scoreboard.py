@@ -86,7 +86,7 @@ def _chosen(options: argparse.Namespace) -> list[str]:
 def _measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
     """Return what one case's measurements give; what failed has `error`."""
     print(f"{name} ...", file=sys.stderr, flush=True)
-    rounds = ["--rounds", "9"] if options.full else ["--rounds", "5", "--batch", "0.01"]
+    rounds = [] if options.full else ["--rounds", "5", "--batch", "0.01"]
     if options.npbench:
         rounds += ["--npbench", str(options.npbench.resolve())]
     found = {"title": case(name, options.npbench).title,
