@@ -27,6 +27,9 @@ NO_FLOATS = ("compute", "crc16", "floyd_warshall", "mandelbrot1", "mandelbrot2",
 SMALLER: dict[str, dict[str, Any]] = {"nbody": {"tEnd": 0.3}}
 """Parameters in place of NPBench's: after more steps chaos makes a gradient of 25 bodies noise."""
 
+STEPS = {"azimint_hist": ("radius",), "azimint_naive": ("radius",)}
+"""Arguments in which a kernel is constant but for jumps, which have no derivative to check."""
+
 
 def names(checkout: Path) -> list[str]:
     """Return the names of kernels that have arrays of floating-point numbers as arguments."""
@@ -34,14 +37,14 @@ def names(checkout: Path) -> list[str]:
     return [name for name in found if name not in NO_FLOATS]
 
 
-def kernel(checkout: Path, name: str, preset: str = "S") -> Workload:
+def kernel(checkout: Path, key: str, preset: str = "S") -> Workload:
     """Return a kernel as a workload, with arguments of one of NPBench's sizes."""
-    info = json.loads((checkout / "bench_info" / f"{name}.json").read_text())["benchmark"]
+    info = json.loads((checkout / "bench_info" / f"{key}.json").read_text())["benchmark"]
     base = checkout / "npbench" / "benchmarks" / info["relative_path"] / info["module_name"]
     plain = _function(base, "_numpy", info["func_name"])
 
     def initial() -> list[Any]:
-        values = info["parameters"][preset] | SMALLER.get(name, {})
+        values = info["parameters"][preset] | SMALLER.get(key, {})
         init = info.get("init")
         if init:
             made = _function(base, "", init["func_name"])(
@@ -58,11 +61,12 @@ def kernel(checkout: Path, name: str, preset: str = "S") -> Workload:
     shapes = [np.shape(x) for x in _outputs(returned, [args[k] for k in written])]
     weights = tuple(np.cos(np.arange(np.prod(s, dtype=int))).reshape(s) for s in shapes)
     floats = tuple(k + 1 for k, (name, x) in enumerate(zip(info["input_args"], before, strict=True))
-                   if name in info["array_args"] and np.asarray(x).dtype.kind in "fc")
+                   if name in info["array_args"] and np.asarray(x).dtype.kind in "fc"
+                   and name not in STEPS.get(key, ()))
     forms: dict[str, Callable[..., Any]] = {}
     if base.with_name(f"{base.name}_jax.py").exists():
         forms["JAX"] = _in_jax(base, info["func_name"])
-    return Workload(key=name, title=info["name"], plain=_weighted(plain, written),
+    return Workload(key=key, title=info["name"], plain=_weighted(plain, written),
                     argnums=floats, arguments=lambda: (weights, *initial()), forms=forms)
 
 
