@@ -116,11 +116,15 @@ class Poly1d(Made):
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def __truediv__(self, other: object) -> Poly1d:
+    def __truediv__(self, other: object) -> Any:
         if isinstance(other, (Poly1d, np.poly1d)) or np.ndim(as_tracer(other)):
-            raise refuse("the quotient of poly1d of traced coefficients cannot be captured",
-                         "Use np.polydiv of their coefficients")
+            return _divided(self, _of(other))
         return Poly1d(self.all_coefficients / other)
+
+    def __rtruediv__(self, other: object) -> Any:
+        if isinstance(other, np.poly1d) or np.ndim(as_tracer(other)):
+            return _divided(_of(other), self)
+        return Poly1d(as_tracer(other) / self._trimmed())
 
     def __pow__(self, val: object) -> Poly1d:
         count = operator.index(val)  # type: ignore[arg-type]
@@ -130,6 +134,12 @@ class Poly1d(Made):
         for _ in range(count):
             found = found * self
         return found
+
+
+def _divided(u: Poly1d, v: Poly1d) -> tuple[Poly1d, Poly1d]:
+    """Return the quotient and the remainder."""
+    quotient, rest = np.polydiv(u._trimmed(), v._trimmed())
+    return Poly1d(quotient), Poly1d(rest)
 
 
 def _of(x: object) -> Poly1d:
