@@ -87,7 +87,7 @@ SERIES_CASES: dict[Any, list[Case]] = {np.poly1d: [
     (lambda a, b: (np.poly1d(a) * np.poly1d(b)).coeffs, A, B),
     *((lambda a, b, k=k: (np.poly1d(a) / np.poly1d([1.0, b[0], 2.0]))[k].coeffs, A, B)
       for k in (0, 1)), (lambda a, b: (np.poly1d(a) / b[:2])[0](b), A, B),
-    (lambda a, b: (b[0] / np.poly1d(a)).coeffs, A, B),
+    (lambda a: (2.0 / np.poly1d(a)).coeffs, A),
     (lambda a, b, x: (2 * np.poly1d(a) - (1 - np.poly1d(b) / x[0]))(x), A, B, X),
     (lambda a, x: (np.poly1d(a) ** 2 + np.poly1d(a) ** 0)(x), A, X),
     (lambda a, x: np.poly1d(a).deriv(2)(x) + np.poly1d(a).deriv(9)(x), A, X),

@@ -21,6 +21,7 @@ from tracejit.numpy_api.series_bases import count_of
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, captures
 from tracejit.trace.python.attributes import read_attribute
+from tracejit.trace.values.equations import is_weak
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
 
@@ -122,8 +123,11 @@ class Poly1d(Made):
         return Poly1d(self.all_coefficients / other)
 
     def __rtruediv__(self, other: object) -> Any:
-        if isinstance(other, np.poly1d) or np.ndim(as_tracer(other)):
+        if isinstance(other, np.poly1d):
             return _divided(_of(other), self)
+        if not is_weak(other):  # of an array, NumPy's quotient is one of arrays
+            raise refuse("a number of NumPy's, or an array, divided by a poly1d",
+                         "Use its .coeffs, or np.polydiv")
         return Poly1d(as_tracer(other) / self._trimmed())
 
     def __pow__(self, val: object) -> Poly1d:
