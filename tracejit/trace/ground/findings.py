@@ -119,7 +119,9 @@ class Findings:
         elif isinstance(need, NeedOnePool):
             self.pooled[need.other] = need.one
         elif isinstance(need, NeedPoolFact):
-            self.pools_for_loops |= need.what == "classes"
+            if need.what == "classes":
+                self.pools_for_loops = True
+                self.forget_numbers()
             return self.pool_facts.learn(need.what, need.one, need.other)
         elif isinstance(need, NeedSteps):
             self.by_steps.add(need.where)

@@ -9,11 +9,14 @@ import numpy as np
 
 from tracejit.errors import EqualNaN
 from tracejit.trace.containers.container_aliases import refuse_joined_change
+from tracejit.trace.containers.numbered import Numbered
+from tracejit.trace.containers.records import is_record
 from tracejit.trace.containers.runs import Run, Stored, has_runs, place_in_code
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.ground.restarts import PlaceInCode
 from tracejit.trace.lists.grown import plain_items
+from tracejit.trace.lists.known_lengths import need_pools_of
 from tracejit.trace.lists.list_runs import joined
 from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows, template_of
 from tracejit.trace.lists.together import require_logs
@@ -23,8 +26,8 @@ from tracejit.trace.values.mixed import kinds_of, storage, united
 from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["are_things", "both_nan", "changing", "in_one_run", "indexable", "is_empty", "is_known",
-           "orderable", "readable", "require_known_equality", "require_order", "sort_columns"]
+__all__ = ["are_numbers", "are_things", "both_nan", "changing", "in_one_run", "indexable", "is_empty",
+           "is_known", "orderable", "readable", "require_known_equality", "require_order", "sort_columns"]
 
 FEW = 12
 """Of so many things at most each is compared with each, in branches of the program."""
@@ -77,6 +80,7 @@ def orderable(xs: object) -> Any:
     if not isinstance(xs, (list, tuple)) or not xs or _is_one_run(xs):
         return xs
     if len(xs) <= FEW and not has_runs(xs) and _run_of(xs, place_in_code()) is None:
+        need_pools_of(xs)
         return note_made([*xs])
     return readable(xs)
 
@@ -84,6 +88,18 @@ def orderable(xs: object) -> Any:
 def are_things(xs: object) -> bool:
     """Return whether a list to be ordered has its items one by one, and not in a run."""
     return isinstance(xs, list) and not has_runs(xs)
+
+
+def are_numbers(xs: Any) -> bool:
+    """Return whether a list with items in one run has an order that no method of theirs decides."""
+    return not (_is_one_run(xs) and isinstance(xs[0], Rows)) or _is_of_numbers(xs[0].template)
+
+
+def _is_of_numbers(x: object) -> bool:
+    """Return whether things like x are numbers, or tuples or lists of them as Python orders these."""
+    if isinstance(x, (tuple, list)):
+        return type(x).__lt__ in (tuple.__lt__, list.__lt__) and all(map(_is_of_numbers, x))
+    return not isinstance(x, Numbered) and not is_record(x)
 
 
 def _is_one_run(xs: Any) -> bool:

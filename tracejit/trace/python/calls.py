@@ -62,6 +62,7 @@ from tracejit.trace.python.library import LIBRARY
 from tracejit.trace.python.list_searches import search_of
 from tracejit.trace.python.numbers_in_python import OF_NUMBERS
 from tracejit.trace.python.operator_functions import AS_WRITTEN
+from tracejit.trace.python.own_orders import are_compared_by_data
 from tracejit.trace.python.taking import take, takes, with_generators
 from tracejit.trace.python.users_functions import call_python
 from tracejit.trace.regions.choosing import with_plain
@@ -165,7 +166,8 @@ def _referent(reference: Callable[[], object]) -> object:
 
 def _is_ours(fn: Callable[..., object], args: Args) -> bool:
     """Return whether tracejit's version of a function of Python's library is called."""
-    return any(map(holds_traced, args)) or (fn in OF_NUMBERS and any(
+    things = [x for arg in args for x in (arg if isinstance(arg, list) else [arg])]
+    return any(map(holds_traced, args)) or are_compared_by_data(things) or (fn in OF_NUMBERS and any(
         isinstance(x, (GeneratorType, UsersGenerator)) for x in args))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.trace.containers.numbered import ObjectReference
 from tracejit.trace.containers.runs import copies, has_runs, holds_runs, is_index
 from tracejit.trace.ground.dependencies import note_order
 from tracejit.trace.ground.operators import BINARY, UNARY
@@ -120,6 +121,8 @@ def operate(a: object, b: object, method: str, reflected: str,
     """Apply an operator by the methods of its operands, in the order in which Python calls them."""
     left, right = special_method(a, method), special_method(b, reflected)
     if left is None and right is None:
+        if _are_things_alone(a, b):
+            return plain(_bare(a), _bare(b))  # Python says that there is no such operator
         if plain is operator.add and isinstance(a, str) and isinstance(b, str):
             return plain(a, b)  # a text with numbers in it goes on
         if is_plain(a) and is_plain(b) and not isinstance(a, dict):
@@ -145,6 +148,17 @@ def operate(a: object, b: object, method: str, reflected: str,
             if result is not NotImplemented:
                 return result
     return plain(a, b)
+
+
+def _are_things_alone(a: object, b: object) -> bool:
+    """Return whether operands are objects that data chooses, or one is such and the other None."""
+    return any(isinstance(x, ObjectReference) for x in (a, b)) and all(
+        x is None or isinstance(x, ObjectReference) for x in (a, b))
+
+
+def _bare(x: object) -> object:
+    """Return an object of a class with the name of that of an object that data chooses."""
+    return type(x.stands_for.__name__, (), {})() if isinstance(x, ObjectReference) else x
 
 
 def _goes_first(x: object) -> bool:

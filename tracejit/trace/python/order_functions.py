@@ -26,7 +26,7 @@ from tracejit.trace.python.library import (
     sorted_by_key,
     sorted_by_keys,
 )
-from tracejit.trace.python.special_methods import special_method
+from tracejit.trace.python.own_orders import are_compared_by_data, compares_itself
 from tracejit.trace.regions.branches import as_condition
 from tracejit.trace.state.changes import is_iterator, note_made
 from tracejit.trace.state.uncaptured import read_deeply
@@ -71,7 +71,7 @@ def fold_by(ufunc: Any, plain: Callable[..., object]) -> Callable[..., Any]:
         if kwargs.get("key") is not None or (len(args) > 1 and _holds_rows(args)):
             return _extreme_by_key(ufunc, plain, args, **kwargs)
         things = args[0] if len(args) == 1 else args
-        if isinstance(things, (list, tuple)) and any(map(_compares_itself, things)):
+        if isinstance(things, (list, tuple)) and any(map(compares_itself, things)):
             return call_function(extreme_by_comparing, (ufunc is np.maximum, [*things]), {})
         if not any(map(holds_traced, args)):
             return call_natively(plain, args, kwargs)
@@ -83,12 +83,6 @@ def fold_by(ufunc: Any, plain: Callable[..., object]) -> Callable[..., Any]:
         return result
 
     return function
-
-
-def _compares_itself(x: object) -> bool:
-    """Return whether an object's class compares it by a method of the user's."""
-    return not isinstance(x, (Tracer, SymInt, np.ndarray, np.generic, int, float, str)) and any(
-        special_method(x, name) is not None for name in ("__lt__", "__gt__"))
 
 
 def _holds_rows(xs: object) -> bool:
@@ -172,7 +166,7 @@ def sorted_items(xs: object, *, key: object = None, reverse: object = False) -> 
         return list_functions.ordered(found, key, reverse)
     if key is None and (numbers := list_functions.sorted_numbers(found, reverse)) is not None:
         return note_made(numbers)
-    if key is not None or _holds_rows(found):
+    if key is not None or _holds_rows(found) or are_compared_by_data(found):
         return _sorted_items(list(found), key, reverse)
     return call_natively(sorted, (found,), {"key": key, "reverse": reverse})
 
@@ -180,7 +174,7 @@ def sorted_items(xs: object, *, key: object = None, reverse: object = False) -> 
 def _sorted_items(items: list[object], key: Any, reverse: object) -> list[Any]:
     """Sort items of which Python knows how many there are: itself, where no key is traced."""
     keys = items if key is None else [call_function(key, (x,), {}) for x in items]
-    if any(map(holds_traced, keys)):
+    if any(map(holds_traced, keys)) or are_compared_by_data(keys):
         found: list[Any] = call_function(sorted_by_keys, (items, keys, reverse), {})
         return found
     read_deeply(keys)
