@@ -9,7 +9,8 @@ from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
 from tracejit.trace.containers.places import Choice
-from tracejit.trace.containers.runs import Run
+from tracejit.trace.containers.runs import Run, has_runs
+from tracejit.trace.ground.context import current
 from tracejit.trace.ground.modules import is_followed
 from tracejit.trace.ground.source import rewritten_source
 from tracejit.trace.ground.upward import above
@@ -48,7 +49,12 @@ def binds_arguments(fn: F) -> F:
 
 
 def has_iterators(xs: list[object]) -> bool:
-    """Return whether an iterator of Python's is in the midst of a list: it counts places."""
+    """Return whether an iterator of Python's is in the midst of a list: it counts places.
+
+    None goes through a run or a list of a pool; to look for one takes as long as a small loop.
+    """
+    if id(xs) in current().of_pools or has_runs(xs):
+        return False
     return any(type(x) in _ITERATORS for x in gc.get_referrers(xs))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tracejit.errors import EqualNaN
 from tracejit.trace.containers.container_aliases import refuse_joined_change
+from tracejit.trace.containers.heap import has_iterators
 from tracejit.trace.containers.numbered import Numbered
 from tracejit.trace.containers.records import is_record
 from tracejit.trace.containers.runs import Run, Stored, has_runs, place_in_code
@@ -41,6 +42,9 @@ def indexable(xs: object) -> None:
     trace.captured.refuse_change(xs)
     refuse_joined_change(xs)
     known_container(xs, "a list's order, which data decides,", by_data=True)
+    if xs and has_iterators(xs):
+        raise refuse("a list is put in order, as data decides, while a loop is running over it",
+                     "Run over a copy: list(items)")
     if xs:
         xs[:] = [_one_run(xs)]
 

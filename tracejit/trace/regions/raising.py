@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
+from typing import Any
 
 from tracejit.errors import RAISABLE
 from tracejit.trace.ground.context import current, refuse
@@ -33,17 +35,21 @@ def is_pythons(error: Exception) -> bool:
 
 def is_of_a_signal(error: Exception) -> bool:
     """Return whether a signal's handler raised an error, wherever the capture was just then."""
-    codes, place = set(), error.__traceback__
+    handlers = [h for number in _SIGNALS if callable(h := _handler_of(number))]
+    codes = {code for handler in handlers for form in (
+        handler, getattr(handler, "__func__", None), getattr(handler, "func", None),
+        vars(type(handler)).get("__call__")) if (code := getattr(form, "__code__", None))}
+    place = error.__traceback__ if codes else None
     while place is not None:
-        codes.add(place.tb_frame.f_code)
-        place = place.tb_next
-    for number in signal.valid_signals():
-        handler: object = signal.getsignal(number)
-        forms = (handler, getattr(handler, "__func__", None), getattr(handler, "func", None),
-                 vars(type(handler)).get("__call__"))
-        if any(getattr(form, "__code__", None) in codes for form in forms):
+        if place.tb_frame.f_code in codes:
             return True
+        place = place.tb_next
     return False
+
+
+_SIGNALS = tuple(signal.valid_signals())
+_handler_of: Callable[[int], Any] = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
+"""The function that makes no member of an enumeration of each answer, which takes long."""
 
 
 def end_in_run(error: Exception) -> None:
