@@ -41,11 +41,23 @@ def capture_function(fn: Callable[..., object], specs: Sequence[ArgSpec], struct
     writes_back -- whether arrays that the function writes to are results too
     assigns     -- whether new values of variables are results too; else assigning is refused
     """
-    found = Findings()
+    def attempt(found: Findings) -> CaptureAttempt:
+        return CaptureAttempt(fn, specs, structure, actual, found, name, writes_back, assigns, names)
+
+    try:
+        return _attempted(attempt, found := Findings(), fn)
+    except (Refusal, Restart):
+        if not found.logged_whiles:
+            raise
+    return _attempted(attempt, Findings(may_log_whiles=False), fn)
+
+
+def _attempted(make: Callable[[Findings], CaptureAttempt], found: Findings,
+               fn: Callable[..., object]) -> Capture:
+    """Run one attempt after another, each with what those before it have found out."""
     last: Restart | Refusal | None = None
     for _ in range(256):
-        attempt = CaptureAttempt(fn, specs, structure, actual, found, name, writes_back, assigns,
-                                 names)
+        attempt = make(found)
         try:
             return attempt.run()
         except Restart as need:
@@ -55,6 +67,8 @@ def capture_function(fn: Callable[..., object], specs: Sequence[ArgSpec], struct
         except Refusal as e:
             last = e
             _learn_of_refusal(found, e, attempt.trace)
+        finally:
+            found.logged_whiles |= attempt.trace.logs_whiles
     if isinstance(last, Refusal):
         raise last
     assert last is not None

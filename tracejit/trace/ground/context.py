@@ -297,6 +297,10 @@ class Trace:
     """The objects that stand for others, with guesses or merged things for attributes."""
     tries_logs: bool = False
     """Whether a counted loop is traced with its lists in Logs, in place of being unrolled."""
+    may_log_whiles: bool = True
+    """Whether a `while` on sizes is traced with its lists in Logs, in place of being unrolled."""
+    logs_whiles: bool = False
+    """Whether one was."""
     frozen: list[Cell] = field(default_factory=list)
     """The arrays that nobody may write to from then on, as they are in lists."""
     objects_in_lists: dict[int, Any] = field(default_factory=dict)

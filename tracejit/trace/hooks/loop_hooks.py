@@ -18,7 +18,7 @@ from tracejit.trace.containers.references import Reference, goes_by_data, note_p
 from tracejit.trace.containers.runs import Run, copies, has_runs
 from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import Place, current, refuse
-from tracejit.trace.ground.restarts import NotRepeatable, Unroll, Widens
+from tracejit.trace.ground.restarts import NeedStatic, NotRepeatable, Unroll, Widens
 from tracejit.trace.hooks.generator_hooks import GeneratorHooks
 from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.lists.iterables import (
@@ -116,19 +116,9 @@ class LoopHooks(GeneratorHooks):
         # one on data is tested in the loop alone: it may be behind a test that is false at once
         test = None if "data" in found else truth(condition())
         ahead = self._look_ahead(condition, body, places) if test is True else "short"
-        if ahead == "long" or (ahead != "data" and len(guards) > before):
-            rest = guards[before:]
-            del guards[before:]
-            try:
-                loops.trace_loop(places, rebound, self._contents(written, rebound, body),
-                                 lambda i: body(), lambda i: truth(condition()), flags=flags)
-                return
-            except (Unroll, Refusal) as e:
-                if isinstance(e, Unroll) and loops.is_of_open_loop(e):
-                    raise
-                guards[before:] = rest
-                why = e.why if isinstance(e, Unroll) else str(e)
-                current().note(f"this loop is unrolled: {why}", current().builder.find_site())
+        if (ahead == "long" or (ahead != "data" and len(guards) > before)) and (
+                self._is_traced_on_sizes(condition, body, changes, before)):
+            return
         while ahead != "data" and isinstance(test, bool):
             if not test:
                 return
@@ -136,14 +126,44 @@ class LoopHooks(GeneratorHooks):
             test = truth(condition())
         self.trace_while(condition, body, changes)
 
+    def _is_traced_on_sizes(self, condition: FunctionType, body: FunctionType, changes: Any,
+                            before: int) -> bool:
+        """Trace a `while` on sizes; return False where only Python can run it.
+
+        before -- how many guards there were before its condition was tested
+        """
+        guards = current().guards
+        rest = guards[before:]
+        del guards[before:]
+        try:
+            self._trace_while(condition, body, changes, by_data=False)
+            return True
+        except (Unroll, Refusal, NeedStatic) as e:
+            if isinstance(e, Unroll) and loops.is_of_open_loop(e):
+                raise
+            need: Any = e
+        if current().may_log_whiles and self._is_tried(
+                lambda: self._trace_while(condition, body, changes, by_data=True)):
+            current().logs_whiles = True
+            return True
+        if isinstance(need, NeedStatic):
+            raise need
+        guards[before:] = rest
+        why = need.why if isinstance(need, Unroll) else str(need)
+        current().note(f"this loop is unrolled: {why}", current().builder.find_site())
+        return False
+
+    def _trace_while(self, condition: FunctionType, body: FunctionType, changes: Any,
+                     by_data: bool) -> None:
+        carried, rebound, written, flags = changes
+        loops.trace_loop(name_places(carried, body, condition), rebound,
+                         self._contents(written, rebound, body), lambda i: body(),
+                         lambda i: truth(condition()), flags=flags, by_data=by_data)
+
     def trace_while(self, condition: FunctionType, body: FunctionType, changes: Any) -> None:
         """Trace a `while` of which data decides how often it runs."""
-        carried, rebound, written, flags = changes
-        places = name_places(carried, body, condition)
         try:
-            loops.trace_loop(places, rebound, self._contents(written, rebound, body),
-                             lambda i: body(), lambda i: truth(condition()), flags=flags,
-                             by_data=True)
+            self._trace_while(condition, body, changes, by_data=True)
         except Unroll as e:
             if loops.is_of_open_loop(e):
                 raise
@@ -327,12 +347,17 @@ class LoopHooks(GeneratorHooks):
         """Trace a `for` as if data decided how often it runs: its lists are in Logs then."""
         if isinstance(items.count, int) and items.count <= MANY_ITEMS:
             return False
+        return self._is_tried(
+            lambda: self._trace_for(items, body, changes, stop, by_data=True))
+
+    def _is_tried(self, run: Callable[[], None]) -> bool:
+        """Trace a loop with its lists in Logs; return False, as before, where that is refused."""
         trace = current()
         guards, frozen = len(trace.guards), len(trace.frozen)
         lists = set(trace.in_lists), dict(trace.objects_in_lists), dict(trace.classes_in_lists)
         before, trace.tries_logs = trace.tries_logs, True
         try:
-            self._trace_for(items, body, changes, stop, by_data=True)
+            run()
         except (Unroll, Refusal) as e:
             if isinstance(e, Unroll) and loops.is_of_open_loop(e):
                 raise
