@@ -47,9 +47,9 @@ def capture_function(fn: Callable[..., object], specs: Sequence[ArgSpec], struct
     try:
         return _attempted(attempt, found := Findings(), fn)
     except (Refusal, Restart):
-        if not found.logged_whiles:
+        if not found.ventured:
             raise
-    return _attempted(attempt, Findings(may_log_whiles=False), fn)
+    return _attempted(attempt, Findings(may_venture=False), fn)
 
 
 def _attempted(make: Callable[[Findings], CaptureAttempt], found: Findings,
@@ -68,7 +68,7 @@ def _attempted(make: Callable[[Findings], CaptureAttempt], found: Findings,
             last = e
             _learn_of_refusal(found, e, attempt.trace)
         finally:
-            found.logged_whiles |= attempt.trace.logs_whiles
+            found.ventured |= attempt.trace.ventured
     if isinstance(last, Refusal):
         raise last
     assert last is not None

@@ -213,6 +213,8 @@ class Frame:
     """Whether it is a loop that may carry the storage of a list that gets longer in it."""
     growing: set[int] = field(default_factory=set)
     """The lists of which it carries the storage, as they get longer by as much each time."""
+    wrote: set[tuple[int, np.dtype]] = field(default_factory=set)
+    """Ranks and dtypes of arrays that the program writes to in it."""
     rewritten: set[tuple[int, np.dtype]] = field(default_factory=set)
     """Ranks and dtypes of arrays that are written to in it and may be arrays of other cells."""
     by_data: bool = False
@@ -297,9 +299,9 @@ class Trace:
     """The objects that stand for others, with guesses or merged things for attributes."""
     tries_logs: bool = False
     """Whether a counted loop is traced with its lists in Logs, in place of being unrolled."""
-    may_log_whiles: bool = True
-    """Whether a `while` on sizes is traced with its lists in Logs, in place of being unrolled."""
-    logs_whiles: bool = False
+    may_venture: bool = True
+    """Whether loops are traced that can be unrolled, though what follows may be refused then."""
+    ventured: bool = False
     """Whether one was."""
     frozen: list[Cell] = field(default_factory=list)
     """The arrays that nobody may write to from then on, as they are in lists."""

@@ -40,7 +40,7 @@ class Findings:
     united  -- arguments that are one array with an earlier one, which stands for both
     no_loop -- why a function that calls itself is not captured as a loop
     refused -- the refusal before containers were filled by data
-    logged_whiles -- whether an attempt had lists in Logs for a `while` on sizes
+    ventured -- whether an attempt traced a loop for which what follows may have been refused
 
     The other fields are as in a `Trace`.
     """
@@ -64,13 +64,13 @@ class Findings:
     functions_as_loops: set[Hashable] = field(default_factory=set)
     no_loop: Refusal | None = None
     refused: Refusal | None = None
-    may_log_whiles: bool = True
-    logged_whiles: bool = False
+    may_venture: bool = True
+    ventured: bool = False
 
     def tell(self, trace: Trace) -> None:
         """Let an attempt know all of it."""
         trace.restarts = True
-        trace.may_log_whiles = self.may_log_whiles
+        trace.may_venture = self.may_venture
         trace.decides_layouts, trace.names = self.decides_layouts, self.names
         trace.slices_fit = self.slices_fit
         trace.plain_lists, trace.list_kinds = self.plain_lists, self.list_kinds

@@ -142,9 +142,9 @@ class LoopHooks(GeneratorHooks):
             if isinstance(e, Unroll) and loops.is_of_open_loop(e):
                 raise
             need: Any = e
-        if current().may_log_whiles and self._is_tried(
+        if current().may_venture and self._is_tried(
                 lambda: self._trace_while(condition, body, changes, by_data=True)):
-            current().logs_whiles = True
+            current().ventured = True
             return True
         if isinstance(need, NeedStatic):
             raise need

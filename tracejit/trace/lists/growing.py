@@ -19,7 +19,7 @@ from tracejit.trace.ground.dispatch import Changing
 from tracejit.trace.ground.restarts import Grows, PlaceInCode, Unroll
 from tracejit.trace.ground.views import IndexStep
 from tracejit.trace.lists.forms import has_length_by_data
-from tracejit.trace.lists.read_only import freeze_like
+from tracejit.trace.lists.read_only import freeze, freeze_like
 from tracejit.trace.values.equations import dims_of, emit_value, lift
 from tracejit.trace.values.mixed import Kinds, is_mixed, kinds_of, storage, united
 from tracejit.trace.values.symbolic_ints import of_dim
@@ -92,6 +92,8 @@ class Growing:
         self.begun: Value | None = None
         self.is_written = False
         """Whether an iteration writes to items that were there before it."""
+        self.shared: set[Any] = set()
+        """The kinds of arrays of which it may have one several times."""
         self.new: list[object] = []
         """The items, and runs of items, that an iteration puts into the list."""
         self.kept = self.before if has_runs(self.before) else []
@@ -205,13 +207,25 @@ class Growing:
         """Refuse arrays that are the same in several iterations or items, or written to in them."""
         cells = [x.cell for x in self.stored]
         if any(c.depth < frame.depth or c.sources for c in cells) or len(set(cells)) < len(cells):
-            raise Unroll("a list gets one array several times")
+            self._share(cells)
         rows = self.kind is not None and self.kind[0]
         if rows and self.storage is not None and self.storage.cell.value is not self.begun:
             raise Unroll("arrays in a list are written to in the loop that makes it longer")
 
+    def _share(self, cells: Sequence[Cell]) -> None:
+        """Let the list have one array several times, copied, which nobody may write to."""
+        trace = current()
+        kinds = {(c.value.aval.ndim, c.value.aval.dtype) for c in cells}
+        kinds |= {(len(x.dims), x.dtype) for x in self.stored}
+        if not trace.may_venture or any(not kinds.isdisjoint(f.wrote) for f in trace.frames
+                                        if f.kind == "loop"):
+            raise Unroll("a list gets one array several times")
+        trace.ventured = True
+        self.shared = kinds
+
     def _store(self, front: list[object], back: list[object]) -> None:
         assert self.storage is not None
+        wrote = [(f, {*f.wrote}) for f in current().frames]
         size = len(self.first) + (self.front + self.back) * self.turn
         begin = self.front * (self.trips - self.turn)
         for place, items in ((begin - self.front, front), (begin + size, back)):
@@ -223,6 +237,8 @@ class Growing:
                 else:
                     self.storage[of_dim(place)] = x
                     place = place + 1
+        for frame, kinds in wrote:  # the program has written to none of these
+            frame.wrote = kinds
 
     # --- afterwards -----------------------------------------------------------------------------
 
@@ -231,6 +247,10 @@ class Growing:
         assert self.storage is not None
         assert self.kind is not None
         kinds = self.kind[1]
+        if self.shared:
+            current().in_lists |= self.shared
+            for x in (*self.first, *self.stored):
+                freeze(x.cell)
         freeze_like(self.storage, (*self.first, *self.new))
         if is_mixed(kinds) and not self.front and not is_mixed(self.new_kinds) and (
                 not self.is_written):
@@ -248,11 +268,11 @@ class Growing:
             if isinstance(x, Tracer) and x.is_array and x.cell is not mine:
                 mine.may_be(x.cell)
         for other in others:
-            if other is not self and other.storage is not None and _share(self, other):
+            if other is not self and other.storage is not None and _share_one(self, other):
                 mine.may_be(other.storage.cell)
 
 
-def _share(a: Growing, b: Growing) -> bool:
+def _share_one(a: Growing, b: Growing) -> bool:
     """Return whether two lists may hold one array."""
     def cells(g: Growing) -> set[Cell]:
         return {x.cell for x in (*g.stored, *g.first) if isinstance(x, Tracer) and x.is_array}

@@ -215,6 +215,8 @@ def write_cell(x: Tracer, put: Any, at: At | None) -> None:
                      "while another name for it is in use", "Copy it first: x = x.copy()")
     trace = current()
     _note_rewriting(cell)
+    for frame in trace.frames:
+        frame.wrote |= {(x.ndim, x.dtype), (cell.value.aval.ndim, x.dtype)}
     trace.memory.note_write(cell)
     cell.outdate_choices()
     trace.record(CellPlace(cell), cell.depth)
