@@ -42,10 +42,11 @@ from tracejit.trace.regions.raising import is_pythons
 from tracejit.trace.state.changes import advance, is_iterator
 from tracejit.trace.state.uncaptured import read_deeply, read_unseen, refuse_identity
 from tracejit.trace.state.yielding import UsersGenerator
+from tracejit.trace.values.equations import cast, lift
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.text import settle
-from tracejit.trace.values.tracer import Tracer, tracer_of
+from tracejit.trace.values.tracer import Tracer, scalar_of, tracer_of
 
 __all__ = ["are_equal_items", "compare", "contains"]
 
@@ -54,6 +55,8 @@ __all__ = ["are_equal_items", "compare", "contains"]
 def compare(op: str, a: object, b: Any) -> Any:
     """Return `a op b` of a comparison."""
     a, b = narrowed(a), narrowed(b)
+    if op in ("Eq", "NotEq") and _are_texts(a) and _are_texts(b):
+        return _compare_texts(op, a, b)
     if isinstance(a, Choice):
         return told_of(a, lambda x: compare(op, x, b))
     if isinstance(b, Choice):
@@ -86,6 +89,20 @@ def compare(op: str, a: object, b: Any) -> Any:
     if op == "NotEq" and special_method(a, "__ne__") is None and special_method(a, "__eq__"):
         return negated(compare("Eq", a, b))
     return operate(a, b, o.method, o.reflected, o.plain)
+
+
+def _are_texts(x: object) -> bool:
+    """Return whether data decides which of several texts a thing is."""
+    return isinstance(x, Choice) and len(x.options) > 2 and all(
+        type(o) is str for o in x.options)
+
+
+def _compare_texts(op: str, a: Choice, b: Choice) -> Any:
+    """Return `a == b` or `a != b` of texts by numbers that equal texts share."""
+    numbers = {text: k for k, text in enumerate(dict.fromkeys((*a.options, *b.options)))}
+    one, other = (lift(np.array([numbers[o] for o in x.options]))[cast(lift(x.tag), np.int64)]
+                  for x in (a, b))
+    return compare(op, *(scalar_of(x.value, weak=True) for x in (one, other)))
 
 
 def _compare_objects(op: str, a: object, b: object) -> Any:

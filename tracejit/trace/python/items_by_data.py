@@ -34,11 +34,13 @@ def item_by_data(container: object, key: object, get_item: Callable[[object, int
     if type(container) in (tuple, list) and (
             found := _number_of(container, key, get_item)) is not None:
         return found
-    letters = tuple(container) if type(container) is str and _is_by_data(key) else container
-    if _chooses_by_data(letters, key):
+    if type(container) is str and container and (_is_by_data(key) or _is_moving(key)):
+        current().ventured |= not _is_by_data(key)  # a loop over a text may be unrolled, too
+        return _chosen_letter(container, key)
+    if _chooses_by_data(container, key):
         items: Any = container
         return _chosen_item(tuple([get_item(items, k) for k in range(len(items))]), key,
-                            "string" if items is not letters else type(items).__name__)
+                            type(items).__name__)
     return _chosen_entry(container, key) if _is_table(container, key) else None
 
 
@@ -110,17 +112,28 @@ def _chooses_by_data(container: object, key: object) -> bool:
         len(dtypes) < 2 or not all(map(is_number, container)))
 
 
+def _chosen_letter(text: str, key: object) -> Choice:
+    """Return the letter of a text at an index that moves, one of those that the text has."""
+    letters = tuple(dict.fromkeys(text))
+    places = np.array([letters.index(c) for c in text])
+    return Choice(lift(places)[_inside(key, len(text), "string")], letters, "",
+                  describe_line(find_site()))
+
+
+def _inside(key: object, n: int, kind: str) -> Any:
+    """Return an index, counted from the front, into something of n items; an error if outside."""
+    place: Any = cast(lift(key), np.dtype(np.int64))
+    ABOVE.require(np.logical_and(place >= -n, place < n), IndexError,
+                  f"{kind} index out of range")
+    return np.where(place < 0, place + n, place)
+
+
 def _chosen_item(items: tuple[object, ...], key: object, kind: str) -> Any:
     """Return the item of a list or tuple at an index that data decides.
 
     It is a `Choice` of items of different kinds; items of one kind are merged.
     """
-    n = len(items)
-    tag: Any = cast(lift(key), np.dtype(np.int64))
-    ABOVE.require(np.logical_and(tag >= -n, tag < n), IndexError,
-                  f"{kind} index out of range")
-    tag = np.where(tag < 0, tag + n, tag)
-    found = Choice(tag, items, "", describe_line(find_site()))
+    found = Choice(_inside(key, len(items), kind), items, "", describe_line(find_site()))
     return for_each(found, lambda x: x) if has_alike(items) else found
 
 
