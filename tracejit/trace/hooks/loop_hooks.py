@@ -622,6 +622,8 @@ class Generated:
             element, test, truth = self.element, self.test, self.hooks.truth
             return (element(x) for x in iterate(self.iterable) if test is None or truth(test(x)))
         element = self.element
+        if fn is sum and self._is_by_data(iterable) and self._has_no_list(iterable):
+            return call_function(mapped, (iterable, element, self.test), {})
         if fn is sum:  # it reads each item before the next one is made, which may change it
             return self.hooks.items_of(self.iterable, lambda x: as_now(element(x)), self.test)
         if _takes_all_at_once(fn, args, kwargs):
@@ -631,6 +633,20 @@ class Generated:
         with drawing_nothing("a generator expression, of which a function may take one item after "
                              "the other", "Make it a list, or write the loop out"):
             return self.hooks.items_of(self.iterable, element, self.test)
+
+    def _is_by_data(self, iterable: object) -> bool:
+        """Return whether data decides how many items there are to make one of each."""
+        items = None if isinstance(iterable, (Iterator, StandIn, Reference)) else counted(iterable)
+        return items is not None and not current().is_known(items.count)
+
+    def _has_no_list(self, iterable: object) -> bool:
+        """Return whether no list can have all items, so that they are taken one by one."""
+        with current().region("probe"):
+            try:
+                self.hooks.items_of(iterable, self.element, self.test)
+            except Refusal:
+                return True
+        return False
 
     def _acts(self, iterable: object) -> bool:
         """Return whether it matters how many items are made: that changes something, or raises."""
