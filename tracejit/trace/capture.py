@@ -42,7 +42,8 @@ def capture_function(fn: Callable[..., object], specs: Sequence[ArgSpec], struct
     assigns     -- whether new values of variables are results too; else assigning is refused
     """
     def attempt(found: Findings) -> CaptureAttempt:
-        return CaptureAttempt(fn, specs, structure, actual, found, name, writes_back, assigns, names)
+        return CaptureAttempt(fn, specs, structure, actual, found, name, writes_back, assigns,
+                              names)
 
     try:
         return _attempted(attempt, found := Findings(), fn)

@@ -30,8 +30,9 @@ _CODEGEN = os.path.realpath(os.path.join(PACKAGE, "codegen")) + os.sep
 LIKE_USERS = frozenset(os.path.join(PACKAGE, *path.split("/")) for path in (
     "structured.py", "autodiff/snapshots.py", "numpy_api/plainly.py",
     "numpy_api/plain_minors.py", "numpy_api/sampling.py",
-    "trace/python/library.py", "trace/python/keyed.py", "trace/python/pooled.py",
-    "trace/python/pooled_attributes.py", "trace/python/range_questions.py",
+    "trace/python/library.py", "trace/python/comparing.py", "trace/python/keyed.py",
+    "trace/python/pooled.py", "trace/python/pooled_attributes.py",
+    "trace/python/range_questions.py",
     "trace/python/from_generators.py", "trace/python/numbers_in_python.py",
     "scipy_api/plain_distributions.py", "scipy_api/plain_iterations.py",
     "scipy_api/plain_odes.py", "scipy_api/plain_peaks.py", "scipy_api/plain_quadrature.py",

@@ -60,6 +60,10 @@ from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["Generated", "LoopHooks"]
 
+Changes = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+"""The names that a loop carries, binds anew and writes to, and its flags."""
+
+
 MANY_ITERATIONS = 12
 """How many iterations of a `while` on Python values are written out, if it can be traced."""
 
@@ -105,8 +109,7 @@ class LoopHooks(GeneratorHooks):
         One on Python values that computes a lot is traced too, if it can be, and so is one on
         sizes, which would leave a guard per iteration.
         """
-        carried, rebound, written, flags = changes
-        places = name_places(carried, body, condition)
+        places = name_places(changes[0], body, condition)
         found = self._probe(condition)
         if "effects" in found:
             self._while_with_effects(condition, body, changes)
@@ -126,8 +129,8 @@ class LoopHooks(GeneratorHooks):
             test = truth(condition())
         self.trace_while(condition, body, changes)
 
-    def _is_traced_on_sizes(self, condition: FunctionType, body: FunctionType, changes: Any,
-                            before: int) -> bool:
+    def _is_traced_on_sizes(self, condition: FunctionType, body: FunctionType,
+                            changes: Changes, before: int) -> bool:
         """Trace a `while` on sizes; return False where only Python can run it.
 
         before -- how many guards there were before its condition was tested
@@ -153,8 +156,8 @@ class LoopHooks(GeneratorHooks):
         current().note(f"this loop is unrolled: {why}", current().builder.find_site())
         return False
 
-    def _trace_while(self, condition: FunctionType, body: FunctionType, changes: Any,
-                     by_data: bool) -> None:
+    def _trace_while(self, condition: FunctionType, body: FunctionType,
+                     changes: Changes, by_data: bool) -> None:
         carried, rebound, written, flags = changes
         loops.trace_loop(name_places(carried, body, condition), rebound,
                          self._contents(written, rebound, body), lambda i: body(),

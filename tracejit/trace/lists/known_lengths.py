@@ -18,8 +18,8 @@ from tracejit.trace.ground.restarts import NeedPoolFact, NeedRun
 from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["MOST_UNROLLED", "is_in_run", "need_pools_of", "need_run", "need_run_here", "need_run_of_many",
-           "note_iteration", "note_objects"]
+__all__ = ["MOST_UNROLLED", "is_in_run", "need_pools_of", "need_run", "need_run_here",
+           "need_run_of_many", "note_iteration", "note_objects"]
 
 MOST_UNROLLED = 64
 """How many items of a list may be gone through one by one, if they can be in one array."""
@@ -78,8 +78,8 @@ def need_pools_of(xs: Sequence[object]) -> None:
     """Begin again with objects that are put in order in pools: numbers change places then."""
     trace = current()
     if trace.restarts and trace.pool_facts.may_loop and len(xs) > MOST_EXCHANGED:
-        for cls in {type(x) for x in xs} & trace.made_classes.keys():
-            if cls not in trace.pool_facts.classes:
+        for cls in trace.made_classes:
+            if any(type(x) is cls for x in xs) and cls not in trace.pool_facts.classes:
                 raise NeedPoolFact("classes", cls)
 
 

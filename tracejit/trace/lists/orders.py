@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,9 @@ from tracejit.trace.values.mixed import kinds_of, storage, united
 from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["are_numbers", "are_things", "both_nan", "changing", "in_one_run", "indexable", "is_empty",
-           "is_known", "orderable", "readable", "require_known_equality", "require_order", "sort_columns"]
+__all__ = ["are_numbers", "are_things", "both_nan", "changing", "in_one_run", "indexable",
+           "is_empty", "is_known", "orderable", "readable", "require_known_equality",
+           "require_order", "sort_columns"]
 
 FEW = 12
 """Of so many things at most each is compared with each, in branches of the program."""
@@ -94,13 +95,13 @@ def are_things(xs: object) -> bool:
     return isinstance(xs, list) and not has_runs(xs)
 
 
-def are_numbers(xs: Any) -> bool:
+def are_numbers(xs: Sequence[object]) -> bool:
     """Return whether a list with items in one run has an order that no method of theirs decides."""
     return not (_is_one_run(xs) and isinstance(xs[0], Rows)) or _is_of_numbers(xs[0].template)
 
 
 def _is_of_numbers(x: object) -> bool:
-    """Return whether things like x are numbers, or tuples or lists of them as Python orders these."""
+    """Return whether things like x are numbers, or tuples or lists of them in Python's order."""
     if isinstance(x, (tuple, list)):
         return type(x).__lt__ in (tuple.__lt__, list.__lt__) and all(map(_is_of_numbers, x))
     return not isinstance(x, Numbered) and not is_record(x)

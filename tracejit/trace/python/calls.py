@@ -167,8 +167,8 @@ def _referent(reference: Callable[[], object]) -> object:
 def _is_ours(fn: Callable[..., object], args: Args) -> bool:
     """Return whether tracejit's version of a function of Python's library is called."""
     things = [x for arg in args for x in (arg if isinstance(arg, list) else [arg])]
-    return any(map(holds_traced, args)) or are_compared_by_data(things) or (fn in OF_NUMBERS and any(
-        isinstance(x, (GeneratorType, UsersGenerator)) for x in args))
+    return any(map(holds_traced, args)) or are_compared_by_data(things) or (
+        fn in OF_NUMBERS and any(isinstance(x, (GeneratorType, UsersGenerator)) for x in args))
 
 
 def _reads_names(fn: Callable[..., object]) -> Refusal:

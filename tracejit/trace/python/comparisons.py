@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Sequence, ValuesView
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -91,7 +91,7 @@ def compare(op: str, a: object, b: Any) -> Any:
     return operate(a, b, o.method, o.reflected, o.plain)
 
 
-def _are_texts(x: object) -> bool:
+def _are_texts(x: object) -> TypeGuard[Choice]:
     """Return whether data decides which of several texts a thing is."""
     return isinstance(x, Choice) and len(x.options) > 2 and all(
         type(o) is str for o in x.options)

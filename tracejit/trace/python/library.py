@@ -26,6 +26,7 @@ from tracejit.trace.lists.orders import (
     require_order,
     sort_columns,
 )
+from tracejit.trace.python.comparing import order_by_comparing
 from tracejit.trace.python.numbers_in_python import OF_NUMBERS
 
 __all__ = ["LIBRARY", "extreme_by_comparing", "extreme_by_key", "extreme_by_keys",
@@ -197,36 +198,9 @@ def sorted_by_keys(items: Any, keys: Any, reverse: Any) -> Any:
         items, keys = items[::-1], keys[::-1]
     keys = readable(keys)
     found = []
-    for k in sort_columns(keys) if are_numbers(keys) else _order_by_comparing(keys):
+    for k in sort_columns(keys) if are_numbers(keys) else order_by_comparing(keys):
         found.append(items[k])
     return found[::-1] if reverse else found
-
-
-def _order_by_comparing(keys: Any) -> Any:
-    """Return the indices that sort keys with an `__lt__` of their own; equal keys stay in order."""
-    n = len(keys)
-    order = np.arange(n)
-    for end in range(1, n):
-        lo, hi = 0, end
-        while lo < hi:
-            middle = (lo + hi) // 2
-            if keys[end] < keys[order[middle]]:
-                hi = middle
-            else:
-                lo = middle + 1
-        for k in range(end, 0, -1):
-            if k > lo:
-                order[k] = order[k - 1]
-        order[lo] = end
-    first = 0
-    for k in range(1, n):  # keys that are equal one by one are equal, unless one is like a NaN
-        is_next = bool(keys[order[k - 1]] < keys[order[k]])
-        if bool(keys[order[first]] < keys[order[k]]) != is_next:
-            raise ValueError("a list is sorted of which the order rests on the items that Python "
-                             "compares: a NaN may be in it")
-        if is_next:
-            first = k
-    return order
 
 
 def _sorted_by_exchanges(items: list[object], keys: Any, reverse: bool) -> list[object]:

@@ -162,7 +162,7 @@ def cut(xs: Any, key: slice) -> list[Any]:
                                          for p in reversed(parts)]
     if len(xs) == 1:
         return [xs[0].part(slice(start, stop, step))]
-    if step in (None, 1) and isinstance(start or 0, int) and isinstance(stop or 0, int):
+    if step in (None, 1) and all(k is None or isinstance(k, int) for k in (start, stop)):
         trimmed = _trimmed(list(xs), start or 0, stop)
         if trimmed is not None:
             return copies(trimmed)

@@ -22,8 +22,7 @@ def compares_itself(x: object) -> bool:
 
 
 def are_compared_by_data(xs: object) -> bool:
-    """Return whether methods of the user's compare the items of a list, and data says what they find.
-    """
+    """Return whether methods of the user's compare the items of a list, and data decides."""
     if not isinstance(xs, (list, tuple)) or not any(map(compares_itself, xs)):
         return False
     with current().region("probe"):
