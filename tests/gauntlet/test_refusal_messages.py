@@ -296,9 +296,18 @@ class _Price:
     amount: float
 
 
-def test_an_order_by_methods_of_data_classes_is_refused_at_the_users_line() -> None:
+def test_an_order_by_methods_of_data_classes_is_pythons_or_refused_in_place() -> None:
+    def least(x: Any) -> Any:
+        return sorted([_Price(x), _Price(2.0)])[0].amount
+
+    def in_place(x: Any) -> Any:
+        prices = [_Price(x), _Price(2.0)]
+        prices.sort()
+        return prices[0].amount
+
+    assert [tracejit.jit(least)(x) for x in (1.0, 3.0)] == [1.0, 2.0]
     with pytest.raises(tracejit.Refusal, match=r"test_refusal_messages.py:\d+: "):
-        tracejit.jit(lambda x: sorted([_Price(x), _Price(2.0)])[0].amount)(1.0)
+        tracejit.jit(in_place)(1.0)
 
 
 def of_sparse(x: Any) -> Any:
