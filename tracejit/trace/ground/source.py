@@ -32,13 +32,12 @@ LIKE_USERS = frozenset(os.path.join(PACKAGE, *path.split("/")) for path in (
     "numpy_api/plain_minors.py", "numpy_api/sampling.py",
     "trace/python/library.py", "trace/python/comparing.py", "trace/python/keyed.py",
     "trace/python/pooled.py", "trace/python/pooled_attributes.py",
-    "trace/python/range_questions.py",
-    "trace/python/from_generators.py", "trace/python/numbers_in_python.py",
-    "scipy_api/plain_distributions.py", "scipy_api/plain_iterations.py",
+    "trace/python/range_questions.py", "trace/python/from_generators.py",
+    "trace/python/numbers_in_python.py", "scipy_api/plain_distributions.py",
+    "scipy_api/plain_iterations.py",
     "scipy_api/plain_odes.py", "scipy_api/plain_peaks.py", "scipy_api/plain_quadrature.py",
     "scipy_api/plain_roots.py", "scipy_api/plain_sections.py", "scipy_api/plain_signals.py",
-    "scipy_api/plain_splines.py", "scipy_api/plain_sums.py",
-    "trace/ground/generated.py"))
+    "scipy_api/plain_splines.py", "scipy_api/plain_sums.py", "trace/ground/generated.py"))
 """The files of this package whose functions are captured as users' are."""
 
 _REWRITTEN: dict[int, tuple[CodeType, FunctionSource]] = {}
