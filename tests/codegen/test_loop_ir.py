@@ -143,7 +143,8 @@ def test_the_cpu_has_every_function() -> None:
 
 
 def test_a_device_has_the_mathematics() -> None:
-    assert {*names_where(libm=1), *names_where(libm=2), *names_where(quick=True)} <= (
+    refused = {"round_f16"}  # with the dtype
+    assert {*names_where(libm=1), *names_where(libm=2), *names_where(quick=True)} - refused <= (
         device_namespace().keys())
 
 
