@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracejit.ir.dims import Dim, maximum
+from tracejit.ir.dims import Dim, Expr, bare_value, maximum
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import CREATES, FUNCTIONS, METHODS, Capturing, captures
@@ -59,7 +59,20 @@ def counted(n: object, message: str = "negative dimensions are not allowed") -> 
         require(as_operand(d) >= 0, ValueError, message)
     elif negative:
         raise ValueError(message)
+    else:
+        _note_count(d)
     return d
+
+
+def _note_count(d: Dim) -> None:
+    """Note that a number is not negative in any call that a program is for."""
+    offset = d.const if isinstance(d, Expr) else 0
+    v = bare_value(d - offset)
+    if v is not None:
+        builder = current().builder
+        low, high = builder.known.get(v, (None, None))
+        if low is None or (isinstance(low, int) and low < -offset):
+            builder.assume(v, -offset, high)
 
 
 def counted_dims(shape: object) -> tuple[Dim, ...]:

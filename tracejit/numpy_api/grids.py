@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracejit.ir.dims import maximum
+from tracejit.ir.dims import Dim, maximum
 from tracejit.numpy_api.creation import counted, counted_dims, creates
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.trace.ground.context import current
@@ -20,7 +20,7 @@ from tracejit.trace.values.tracer import Tracer
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["eye", "identity", "tri", "indices", "fromfunction", "meshgrid"]
+__all__ = ["eye", "identity", "unit_matrix", "tri", "indices", "fromfunction", "meshgrid"]
 
 
 @creates(np.eye)
@@ -36,6 +36,12 @@ def eye(N: object, M: object = None, k: object = 0, dtype: npt.DTypeLike = float
 def identity(n: object, dtype: npt.DTypeLike | None = None) -> Tracer:
     """Return the identity matrix."""
     return eye(n, dtype=dtype or float)
+
+
+def unit_matrix(size: Dim, dtype: npt.DTypeLike) -> Tracer:
+    """Return the identity of a size that an array has, which is no negative number."""
+    places = apply("iota", size=size)
+    return cast(places[None, :] == places[:, None], dtype)
 
 
 @creates(np.tri)

@@ -10,7 +10,7 @@ import numpy as np
 
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.finite import checks_finite
-from tracejit.numpy_api.grids import eye
+from tracejit.numpy_api.grids import eye, unit_matrix
 from tracejit.numpy_api.plain_minors import cofactors, slopes_of_cofactors
 from tracejit.numpy_api.stacks import over_stacks
 from tracejit.ops.calls import stop_gradient
@@ -21,7 +21,7 @@ from tracejit.trace.ground.dispatch import captures, scipy_captures
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.regions.attempts import catches
-from tracejit.trace.values.equations import apply, as_operand, cast, emit, same_dim
+from tracejit.trace.values.equations import apply, cast, emit, same_dim
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["cholesky", "inv", "of_wide", "require_square", "solve_triangular"]
@@ -134,7 +134,7 @@ def _regular(a: Tracer) -> tuple[Tracer, Tracer]:
 def inv(a: object) -> Any:
     """Return the inverse of a matrix, or of each of a stack."""
     def invert(m: Tracer) -> Tracer:
-        identity = cast(eye(as_operand(m.dims[0])), m.dtype)
+        identity = unit_matrix(m.dims[0], m.dtype)
         return apply("solve", m, identity, *_regular(m), transposed=False)
 
     return over_stacks(invert, "np.linalg.inv", (require_square(as_inexact(a)), 2))

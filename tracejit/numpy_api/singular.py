@@ -10,7 +10,7 @@ import numpy as np
 from tracejit.ir.dims import maximum, minimum
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.factors import eigh, svd_with_vectors
-from tracejit.numpy_api.grids import eye
+from tracejit.numpy_api.grids import unit_matrix
 from tracejit.numpy_api.linalg import inv, require_square
 from tracejit.numpy_api.norms import SPECTRAL_NORMS, known_order, norm
 from tracejit.numpy_api.stacks import over_stacks
@@ -121,7 +121,7 @@ def cond(x: object, p: object = None) -> Any:
 def _inverse_or_not(a: Tracer) -> tuple[Any, Any]:
     """Return the inverse of a matrix, or of 1, and whether there is one."""
     *_, is_regular = map(tracer_of, emit("lu_or_not", [stop_gradient(a).value]))
-    identity = cast(eye(as_operand(a.dims[0])), a.dtype)
+    identity = unit_matrix(a.dims[0], a.dtype)
     return inv(np.where(is_regular, a, identity)), is_regular
 
 
