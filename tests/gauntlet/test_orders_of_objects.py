@@ -94,7 +94,8 @@ def test_values_and_derivatives(f: Callable[..., Any]) -> None:
 
 def test_a_heap_of_objects_is_pythons() -> None:
     x = XS[0]
-    value, gradient = tracejit.value_and_grad(huffman)(x)
+    with tracejit.config(disable_jit=True):
+        value, gradient = tracejit.value_and_grad(huffman)(x)
     slope = [(huffman(x + h) - huffman(x - h)) / 2e-6 for h in 1e-6 * np.eye(len(x))]
     np.testing.assert_allclose(value, huffman(x), rtol=1e-12)
     np.testing.assert_allclose(gradient, slope, rtol=1e-6)
