@@ -33,13 +33,13 @@ cache that this left. `call` is how much larger the process is during a call. `2
 thread's time by that of two on the wall, in brackets where others used the cores.
 A bar shows JAX's time by tracejit's: to the right tracejit is faster, {bar} characters a factor
 of 100.
-"""
+{note}"""
 
 
 def page(found: Mapping[str, Any]) -> str:
     """Return the page."""
     flag = " --full" if found["full"] else ""
-    parts = [HEAD.format(**{**found, "full": flag}, bar=BAR)]
+    parts = [HEAD.format(**{"note": "", **found, "full": flag}, bar=BAR)]
     for group, title in GROUPS.items():
         cases = {name.partition("/")[2]: measured for name, measured in found["cases"].items()
                  if name.startswith(f"{group}/")}
