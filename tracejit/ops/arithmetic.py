@@ -320,7 +320,7 @@ def _cast_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[An
         return [None]
     ct = cts[0]
     if isinstance(ct, Masked):
-        moved = _cast_vjp(sweep, eqn, [ct.value])[0]
+        moved = _cast_vjp(sweep, eqn, [ct.dense()])[0]
         return [Masked(ct.conditions, moved, ct.is_zero)]
     ct = dense(ct)
     if source.kind != "c" and ct.dtype.kind == "c":

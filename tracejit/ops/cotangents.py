@@ -55,13 +55,16 @@ class Masked:
         return [(mask.value, holds) for mask, holds in self.conditions]
 
     def moved(self, by: Callable[[Any], Sequence[Any]]) -> list[Masked]:
-        """Return the cotangents whose numbers and masks are put elsewhere."""
+        """Return the cotangents whose numbers and masks are put elsewhere.
+
+        The numbers are masked here, too: a second derivative multiplies by what they become.
+        """
         whole = dims_of(self.value)
         masks = [by(mask if dims_of(mask) == whole else apply("broadcast_to", mask, shape=whole))
                  if dims_of(mask) else None for mask, _ in self.conditions]
         return [Masked(tuple((mask if moved is None else moved[k], holds) for moved, (mask, holds)
                              in zip(masks, self.conditions, strict=True)), value, self.is_zero)
-                for k, value in enumerate(by(self.value))]
+                for k, value in enumerate(by(self.dense()))]
 
     def dense(self) -> Any:
         """Return the cotangent as an array."""
