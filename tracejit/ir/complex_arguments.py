@@ -86,15 +86,15 @@ def odd_factorials(t: complex, order: complex) -> complex:
 
 def odd_factorials_real(t: float, order: float) -> float:
     """Return a derivative of the same sum of real numbers."""
-    n = int(order)
+    n, x = int(order), float(t)
     total = 0.0
     for j in range(_ODD_TERMS - max(n, 1)):
         k = _ODD_TERMS - 1 - j
         factor = _ODD[k]
         for i in range(n):
             factor *= k - i
-        total = total * t + factor
-    return total if n > 0 else total * t
+        total = total * x + factor
+    return total if n > 0 else total * x
 
 
 def _branch_terms(count: int) -> tuple[float, ...]:
