@@ -277,8 +277,8 @@ def test_the_report_agrees_with_the_ir_in_strict_mode() -> None:
 
 @X86
 def test_the_report_says_scalar_where_vectorisation_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    def without() -> Any:
-        options = tuning()
+    def without(module: Any) -> Any:
+        options = tuning(module)
         options.loop_vectorization = False
         return options
 

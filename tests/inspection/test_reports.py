@@ -133,8 +133,8 @@ def test_the_passes_lead_from_the_first_graph_to_the_last(name: str) -> None:
     before, after = str(traced.program.graph), str(traced.graph)
     equations = [len(re.findall(r"^ +%.* = ", t, re.M)) for t in (before, after)]
     assert equations[0] - removed + added == equations[1]
-    assert [n for n, _ in traced.history] == ["drop_dead_code", "inline_calls", "simplify",
-                                              "simplify"]
+    assert [n for n, _ in traced.history] == ["drop_dead_code", "inline_calls", "widened",
+                                              "simplify", "simplify"]
 
 
 @pytest.mark.parametrize("case", PROGRAMS[::12], ids=str)
