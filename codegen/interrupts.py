@@ -62,7 +62,13 @@ def _in_chunks(loop: Loop) -> Loop:
     lo, hi = loop.lo, loop.hi
     outer = Loop(chunk.name, lo, hi, [_question(ZERO, 0), loop], step=size, origin=loop.origin,
                  role=CHUNKS)
-    if loop.reverse:
+    if known_integer(lo) is None:  # bounds may be next to the ends of int64, and a chunk is not
+        outer.lo, outer.hi = ZERO, Extent(lo, hi)
+        length = call("imin", size, Bin("-", outer.hi, chunk))
+        start, end = Bin("+", lo, chunk), Bin("-", hi, chunk)
+        loop.lo, loop.hi = (Bin("-", end, length), end) if loop.reverse else (
+            start, Bin("+", start, length))
+    elif loop.reverse:
         outer.lo, outer.hi = ZERO, Extent(lo, hi)
         end = Bin("-", hi, chunk)
         loop.lo, loop.hi = call("imax", Bin("-", end, size), lo), end

@@ -5,9 +5,10 @@ operands decide, by Numba's rules, which function an operator or a call is, and 
 its instructions. Bytecode, inference of types and lowering of whole functions, which took half of a
 first call, are left out, as Loop IR is typed and in order.
 
-    for i0 in range(n):             loop:      i = phi [0, entry], [next, body]
-        out[i0] = exp(x[i0])                   branch i < n, body, behind
-                                    body:      store(exp(load x, i), out, i); next = i + 1
+    for i in range(n):              entry:     branch 0 < n, loop, behind
+        out[i] = exp(x[i])          loop:      i = phi [0, entry], [next, loop]
+                                               store(exp(load x, i), out, i); next = i + 1
+                                               branch next < n, loop, behind
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ from numba.core.extending import _Intrinsic
 from numba.core.typing.templates import fold_arguments, signature
 
 from tracejit.codegen.checked import CheckedPtr, checked_getitem, checked_setitem
-from tracejit.codegen.expression_edits import every
+from tracejit.codegen.expression_edits import every, known_integer
 from tracejit.codegen.halves import Half
 from tracejit.codegen.line_tables import LineTables
 from tracejit.codegen.loop_expressions import (
+    ONE,
     ZERO,
     All,
     Array,
@@ -148,21 +150,23 @@ class Translator:
             (base, index, value))
 
     def loop(self, node: Loop) -> None:
-        """Translate a loop over integers, whose variable is a phi."""
+        """Translate a loop over integers, whose variable is a phi.
+
+        Bounds may be next to the ends of int64, and the upper one just beyond: what is asked is how
+        far they are apart, and whether there is another iteration before its number is made.
+        """
         builder = self.builder
-        lo, hi = self._integer(node.lo), self._integer(node.hi)
-        step = self._integer(node.step)
+        lo, hi, step = map(self._integer, (node.lo, node.hi, node.step))
         first = builder.sub(hi, WORD(1)) if node.reverse else lo
         before = builder.block
-        head, body, behind = (builder.append_basic_block(n) for n in ("loop", "body", "behind"))
-        builder.branch(head)
-        builder.position_at_end(head)
+        body, behind = (builder.append_basic_block(n) for n in ("loop", "behind"))
+        is_far = known_integer(node.lo) is None
+        some = (builder.icmp_signed(">", builder.sub(hi, lo), WORD(0)) if is_far else
+                builder.icmp_signed("<", lo, hi))
+        builder.cbranch(some, body, behind)
+        builder.position_at_end(body)
         i = builder.phi(WORD, node.var)
         i.add_incoming(first, before)
-        goes_on = (builder.icmp_signed(">=", i, lo) if node.reverse
-                   else builder.icmp_signed("<", i, hi))
-        builder.cbranch(goes_on, body, behind)
-        builder.position_at_end(body)
         if node.var in self.values:
             raise CompilerError(f"{node.var} is set already, and the variable of a loop")
         self.values[node.var] = types.int64, i
@@ -171,8 +175,16 @@ class Translator:
         if not builder.block.is_terminated:
             following = (builder.sub(i, WORD(1), flags=("nsw",)) if node.reverse
                          else builder.add(i, step, flags=("nsw",)))
+            if node.reverse:
+                goes_on = builder.icmp_signed(">", i, lo)
+            elif node.step != ONE:
+                goes_on = builder.icmp_unsigned(">", builder.sub(hi, i), step)
+            elif is_far:
+                goes_on = builder.icmp_signed("!=", i, builder.sub(hi, WORD(1)))
+            else:
+                goes_on = builder.icmp_signed("<", following, hi)
             i.add_incoming(following, builder.block)
-            jump = builder.branch(head)
+            jump = builder.cbranch(goes_on, body, behind)
             if id(node) in self.single_vectors:
                 mark_single_vectors(self.module, jump)
         builder.position_at_end(behind)
@@ -205,9 +217,7 @@ class Translator:
                 self.block(nodes)
                 if not builder.block.is_terminated:
                     builder.branch(behind)
-        builder.position_at_end(behind)
-        if node.other and not behind.is_terminated and not _is_reached(behind):
-            builder.unreachable()
+        builder.position_at_end(behind)  # which nothing reaches where both return
 
     def do(self, node: Do) -> None:
         """Call a routine."""
@@ -394,11 +404,6 @@ class Translator:
 
 def _no_default(k: int, parameter: object, default: object) -> Any:
     raise CompilerError(f"{parameter} is not given")
-
-
-def _is_reached(block: ir.Block) -> bool:
-    """Whether some block jumps to a block."""
-    return any(block in b.terminator.operands for b in block.function.blocks if b.is_terminated)
 
 
 def _may_be_computed(e: Expression) -> bool:

@@ -177,6 +177,8 @@ NODES: dict[str, list[Node]] = {
     "return in a loop": [Loop("i", ZERO, integer(9), [
         If(Bin("==", AT, N), [Store("out0", ZERO, Const(7.0, F64)), Return(integer(0))]),
         _count(AT)])],
+    "both return": [If(Bin("<", S, ONE), [Return(ZERO)], [
+        Store("out0", ZERO, Const(3.0, F64)), Return(ZERO)]), _count(ONE)],
     "one side returns": [If(Bin("<", S, ONE), [Return(ZERO)], [_count(N)]), _count(ONE)],
     "and, not computed": _guarded(Bin("and", INSIDE, READ)),
     "or, not computed": _guarded(Bin("or", Unary("not", INSIDE), READ)),

@@ -139,3 +139,61 @@ def test_a_list_is_not_put_in_order_under_an_iterator(f: Callable[..., Any]) -> 
     """Or it would go on with the wrong items."""
     with pytest.raises(Refusal, match=r"test_orders_of_objects\.py:\d+: a list is put in order"):
         tracejit.jit(f)(XS[0])
+
+
+# --- comparisons that change something ------------------------------------------------------------
+
+
+class Asked:
+    """Counts how often it is compared."""
+
+    def __init__(self, value: Any, log: Any, memory: Any) -> None:
+        self.value, self.log, self.memory, self.asked = value, log, memory, 0
+
+    def __lt__(self, other: Any) -> Any:
+        self.asked += 1
+        return self.value < other.value
+
+
+class Logging(Asked):
+    """Notes each comparison in a list."""
+
+    def __lt__(self, other: Any) -> Any:
+        self.log.append(1)
+        return self.value < other.value
+
+
+class Writing(Asked):
+    """Counts comparisons in an array."""
+
+    def __lt__(self, other: Any) -> Any:
+        self.memory[0] += 1.0
+        return self.value < other.value
+
+
+class Free(Asked):
+    """Changes nothing but what it has made."""
+
+    def __lt__(self, other: Any) -> Any:
+        both = [self.value, other.value]
+        both[0] = both[0] * 1.0
+        return both[0] < both[1]
+
+
+@pytest.mark.parametrize("kind", [Asked, Logging, Writing, Free])
+def test_a_comparison_that_changes_something_is_refused(kind: Any) -> None:
+    """How often Python compares is decided by data, and by its way to sort."""
+    def f(x: Any) -> Any:
+        log: list[Any] = []
+        memory = np.zeros(1)
+        items = [kind(x[0], log, memory), kind(x[1], log, memory), kind(x[2], log, memory)]
+        first = sorted(items)[0]
+        return first.value + items[0].asked + 2.0 * items[1].asked + len(log) + memory[0]
+
+    x = np.array([3.0, 1.0, 2.0])
+    with tracejit.config(disable_jit=True):
+        if kind is Free:
+            assert tracejit.jit(f)(x) == f(x)
+            return
+        with pytest.raises(tracejit.Refusal, match="comparison changes something"):
+            tracejit.jit(f)(x)

@@ -379,7 +379,7 @@ class Trace:
     """The users' classes of which captured code made objects that may be in pools."""
     link_keys: dict[int, Any] = field(default_factory=dict)
     """The lists of pools, by their ids: under which key `PoolFacts.links` knows them."""
-    of_pools: set[int] = field(default_factory=set)
+    of_pools: dict[int, list[Any]] = field(default_factory=dict)
     """The lists of pools, by their ids: no iterator of Python's goes through one."""
     carried: set[Value] = field(default_factory=set)
     """Indices and carried ints of the loops being traced."""

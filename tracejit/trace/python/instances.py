@@ -103,7 +103,7 @@ def _pool_of(site: Site) -> ListPool:
     if key not in trace.pools:
         pool = trace.pools[key] = ListPool(site)
         trace.link_keys[id(pool.items)] = site
-        trace.of_pools.update(map(id, (pool.items, pool.starts, pool.counts, pool.rooms)))
+        trace.of_pools |= {id(x): x for x in (pool.items, pool.starts, pool.counts, pool.rooms)}
         if around is not None:
             pool.around = around  # whose identity is in the key
             for x in (pool, pool.items, pool.starts, pool.counts, pool.rooms):

@@ -47,7 +47,7 @@ class ObjectPool:
 
     def _new_list(self) -> list[Any]:
         made: list[Any] = []
-        current().of_pools.add(id(made))
+        current().of_pools[id(made)] = made
         if self.around is not None:
             self.around.created[id(made)] = made
         return made

@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from tracejit.trace.ground.context import current
+from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.python.special_methods import special_method
 from tracejit.trace.values.symbolic_ints import SymInt
@@ -25,6 +25,13 @@ def are_compared_by_data(xs: object) -> bool:
     """Return whether methods of the user's compare the items of a list, and data decides."""
     if not isinstance(xs, (list, tuple)) or not any(map(compares_itself, xs)):
         return False
-    with current().region("probe"):
-        return any(not isinstance(ABOVE.call_function(operator.lt, pair, {}), bool)
-                   for pair in zip(xs[1:], xs, strict=False))
+    with current().region("probe") as (frame, _):
+        answers = [ABOVE.call_function(operator.lt, pair, {})
+                   for pair in zip(xs[1:], xs, strict=False)]
+        changes = frame.written or frame.changed
+    by_data = not all(isinstance(answer, bool) for answer in answers)
+    if by_data and changes:
+        raise refuse("sorting objects whose comparison changes something cannot be captured, as "
+                     "data decides how often Python compares them", "Sort by a key that changes "
+                     "nothing: sorted(xs, key=lambda x: x.value)")
+    return by_data
