@@ -14,6 +14,7 @@ import numpy as np
 
 import tracejit.api  # (fills the tables)
 from tracejit.trace.ground import dispatch
+from tracejit.trace.ground.reasons import REASONS
 from tracejit.trace.python.builtin_calls import BUILTINS
 from tracejit.trace.values.equations import ACCUMULATIONS, COMPOSITES, REDUCTIONS
 from tracejit.trace.values.operands import TracedOperand
@@ -85,10 +86,10 @@ Of the distributions of `scipy.stats`, with location and scale, called as
 
 ## Every public function, by module
 
-Of the installed NumPy and SciPy. What is captured is listed above; what is not is refused where an
-argument of the call is traced, with your line, as nothing of tracejit says what it computes: call
-it on constants, write it with functions that are listed, or make it an op with
-`tracejit.register_op`.
+Of the installed NumPy and SciPy. What is captured is listed above. What is not is refused where an
+argument of the call is traced, with your line, the reason that is written here and what to do
+instead. Functions that are *evaluated in the capture* are called as they are where their
+arguments are known then (dtypes, sizes, constants), and refused of numbers that only the run knows.
 
 {status}
 
@@ -193,13 +194,55 @@ def is_captured(module: str, name: str, x: Any) -> bool:
     return known or dispatch.foreign_capture(x) is not None
 
 
+NO_REASON = "nothing of tracejit says yet what it computes"
+WITHOUT_REASONS = (
+    "numpy",
+    "numpy.polynomial",
+    "numpy.polynomial.chebyshev",
+    "numpy.polynomial.hermite",
+    "numpy.polynomial.hermite_e",
+    "numpy.polynomial.laguerre",
+    "numpy.polynomial.legendre",
+    "numpy.polynomial.polynomial",
+    "scipy.fft",
+    "scipy.integrate",
+    "scipy.interpolate",
+    "scipy.linalg",
+    "scipy.ndimage",
+    "scipy.optimize",
+    "scipy.signal",
+    "scipy.sparse",
+    "scipy.sparse.linalg",
+    "scipy.spatial.distance",
+    "scipy.special",
+    "scipy.stats",
+)
+"""The modules that may have functions for which no table has a reason."""
+
+
+def uncaptured(module: str) -> list[str]:
+    """Return the names of a module that are not captured."""
+    return [name for name, x in public_functions(module).items()
+            if not is_captured(module, name, x)]
+
+
+def reasons(module: str) -> dict[str, str]:
+    """Return the reasons for the names of a module that are not captured."""
+    return {name: f"{'evaluated in the capture' if reason.plain else 'refused'}: {reason.text}"
+            for reason, names in REASONS.get(module, {}).items() for name in names.split()}
+
+
 def _status(module: str) -> str:
-    functions = public_functions(module)
-    missing = [name for name, x in functions.items() if not is_captured(module, name, x)]
+    functions, missing, why = public_functions(module), uncaptured(module), reasons(module)
+    by_reason: dict[str, list[str]] = {}
+    for name in missing:
+        by_reason.setdefault(why.get(name, f"refused: {NO_REASON}"), []).append(name)
     count = len(functions) - len(missing)
     kind = "distributions" if module == "scipy.stats" else "functions and classes"
-    return (f"`{module}`: {count} of {len(functions)} {kind} are captured. Not captured: "
-            f"{_listed(missing) or 'none'}.")
+    parts = [f"{text[0].upper()}{text[1:]}: {_listed(names)}."
+             for text, names in sorted(by_reason.items())]
+    return f"`{module}`: {count} of {len(functions)} {kind} are captured. " + (
+        " ".join(parts) or "No others.")
 
 
 def coverage_page() -> str:

@@ -39,6 +39,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     missing_numbers,
     norms,
     number_lines,
+    numpy_reasons,
     ordering,
     placing,
     plain_polynomials,

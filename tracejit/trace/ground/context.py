@@ -16,7 +16,8 @@ from tracejit.ir.core import Site, Value
 from tracejit.ir.dims import Dim, Expr, bare_value, dim_values, evaluate, substitute
 from tracejit.trace.ground.active import CAPTURES, is_tracing
 from tracejit.trace.ground.pool_facts import PoolFacts
-from tracejit.trace.ground.public_names import called
+from tracejit.trace.ground.public_names import called, public_name
+from tracejit.trace.ground.reasons import WhyNot, reason_named, reason_of
 from tracejit.trace.ground.source import (
     describe_line,
     find_site,
@@ -26,7 +27,8 @@ from tracejit.trace.ground.source import (
 from tracejit.trace.ground.upward import ABOVE
 
 __all__ = ["CAPTURES", "Cell", "Frame", "Place", "SizeGuard", "Trace", "active", "bare_size",
-           "current", "is_tracing", "refuse", "refuse_at", "refuse_outside"]
+           "current", "is_tracing", "refuse", "refuse_at", "refuse_outside",
+           "require_no_reason"]
 
 
 class Cell:
@@ -604,6 +606,8 @@ def refuse_outside(what: str, remedy: str) -> Refusal:
     if not outside or not is_of_library(outside[-1][0]):
         return refuse(what, remedy)
     name = called(*outside[-1])
+    if (reason := reason_named(name)) is not None:
+        return _refuse_by_reason(name, reason)
     if what != f"{name} cannot be captured":
         what = f"{name} cannot be captured: it asks a traced value for its numbers"
         remedy = ("Write it with operations that are listed in docs/coverage.md, or make it an op "
@@ -612,6 +616,16 @@ def refuse_outside(what: str, remedy: str) -> Refusal:
     if runs_library_code():
         current().asked.append((len(outside), refusal))
     return refusal
+
+
+def require_no_reason(fn: Callable[..., object]) -> None:
+    """Refuse a function of NumPy or SciPy of which a table says why it is not captured."""
+    if (reason := reason_of(fn)) is not None:
+        raise _refuse_by_reason(public_name(fn), reason)
+
+
+def _refuse_by_reason(name: str, reason: WhyNot) -> Refusal:
+    return refuse(f"{name} cannot be captured: {reason.text}", reason.remedy)
 
 
 def refuse(what: str, remedy: str) -> Refusal:

@@ -24,7 +24,7 @@ from tracejit.trace.containers.places import Choice
 from tracejit.trace.containers.references import note_length, note_put
 from tracejit.trace.containers.runs import as_array_operand, has_runs, holds_runs
 from tracejit.trace.containers.stand_ins import StandIn, note_use
-from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.context import current, refuse, require_no_reason
 from tracejit.trace.ground.dispatch import (
     FUNCTIONS,
     UFUNCS,
@@ -111,6 +111,8 @@ def call_function(fn: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
     if replacement is not None:
         return _replaced(fn, replacement, args, kwargs)
     traced = any(map(holds_traced, (*args, *kwargs.values())))
+    if traced and capture is None:
+        require_no_reason(fn)
     if isinstance(fn, np.ufunc) or (capture is not None and (traced or makes_traced(fn, capture))):
         return _call_numpy(fn, capture, args, kwargs, traced)
     if isinstance(fn, FunctionType):
