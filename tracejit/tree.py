@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from types import MemberDescriptorType
@@ -12,8 +12,8 @@ from typing import Any
 
 from tracejit.exact import MADE_BY_PYTHON, same, token
 
-__all__ = ["LEAF", "Spread", "SpreadRows", "Structure", "containers_in", "flatten", "flatten_call",
-           "has_one_twice", "is_record", "leaf_names", "unflatten"]
+__all__ = ["LEAF", "READING", "Spread", "SpreadRows", "Structure", "containers_in", "flatten",
+           "flatten_call", "has_one_twice", "is_record", "leaf_names", "unflatten"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,6 +103,16 @@ def _nested(array: Any, nest: int, weak: bool) -> list[Any]:
     return [_nested(x, nest - 1, weak) for x in array] if nest else list(array)
 
 
+class AttributeReader:
+    """How attributes of objects are read that are taken apart; a capture reads them as state."""
+
+    attributes: Callable[[object, dict[str, Any]], dict[str, Any]]
+
+
+READING = AttributeReader()
+READING.attributes = lambda x, found: found
+
+
 def _parts(x: Any) -> tuple[Any, list[Any]] | None:
     """Return the kind of a node, and its parts; None for a leaf."""
     if x is None:
@@ -119,7 +129,7 @@ def _parts(x: Any) -> tuple[Any, list[Any]] | None:
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         return (None, list(x))
     if _is_record(kind):
-        found = _attributes(x, [f.name for f in dataclasses.fields(x)])
+        found = READING.attributes(x, _attributes(x, [f.name for f in dataclasses.fields(x)]))
         return (tuple(found), list(found.values()))
     return None
 

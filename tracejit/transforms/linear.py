@@ -20,6 +20,7 @@ from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.program import Program
 from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.trace.capture import capture_function
+from tracejit.trace.ground.active import is_tracing
 from tracejit.trace.ground.context import current, refuse, refuse_outside
 from tracejit.trace.ground.facts import copies_of
 from tracejit.trace.regions.draws import generator_from_outside, has_no_seed, refuse_draws
@@ -121,9 +122,9 @@ class Pullback:
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Return (value, pullback), or (value, pullback, aux)."""
-        leaves, structure = flatten_call(args, kwargs)
-        if any(isinstance(x, (Tracer, SymInt)) for x in leaves):
+        if is_tracing():
             return self.inline(args, kwargs)
+        leaves, structure = flatten_call(args, kwargs)
         before = as_before_draws(leaves)
         result = self.forward(*args, **kwargs)
         state = _StateAsCalled(self.forward, structure, before)

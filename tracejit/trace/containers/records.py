@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from tracejit import tree
 from tracejit.exact import MADE_BY_PYTHON
+from tracejit.trace.ground.active import is_tracing
 from tracejit.trace.ground.attributes import all_attributes_of, own_names
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.modules import is_followed
@@ -37,8 +39,26 @@ def is_record(x: object) -> bool:
 
 def attributes_in(x: object) -> dict[str, Any]:
     """Return the attributes of a record, in the order of their names."""
-    found = all_attributes_of(x) or {}
+    found = read_attributes(x, all_attributes_of(x) or {})
     return {name: found[name] for name in sorted(found)}
+
+
+def read_attributes(x: object, found: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes of an object that is taken apart: of one from outside as inputs.
+
+    So they are captured state, as if captured code had named each of them.
+
+    found -- the attributes as they are
+    """
+    captured = current().captured if is_tracing() else None
+    if captured is None or not captured.is_from_outside(x):
+        return found
+    captured.class_of(x)
+    own = captured.attribute(x, "__dict__") if own_names(x) else {}
+    return {name: own[name] if name in own else captured.attribute(x, name) for name in found}
+
+
+tree.READING.attributes = read_attributes
 
 
 def is_open(x: object) -> bool:
