@@ -134,7 +134,7 @@ def test_the_passes_lead_from_the_first_graph_to_the_last(name: str) -> None:
     equations = [len(re.findall(r"^ +%.* = ", t, re.M)) for t in (before, after)]
     assert equations[0] - removed + added == equations[1]
     assert [n for n, _ in traced.history] == ["drop_dead_code", "inline_calls", "widened",
-                                              "simplify", "simplify"]
+                                              "drop_inductions", "simplify", "simplify"]
 
 
 @pytest.mark.parametrize("case", PROGRAMS[::12], ids=str)

@@ -14,8 +14,9 @@ from tracejit.ir.core import Atom, Block, Eqn, Graph, Value, type_dims
 from tracejit.ir.dead_code import prune_block
 from tracejit.ir.dims import Dim, bare_value, dim_values
 from tracejit.ir.halves import widened, widened_block
+from tracejit.ir.inductions import without_inductions
 from tracejit.ir.types import scalar
-from tracejit.ir.walk import all_eqns, block_uses, without_prints
+from tracejit.ir.walk import all_eqns, block_uses, replace_graph, without_prints
 from tracejit.trace.ground.context import Trace, active, current
 from tracejit.trace.state.captured import FixedCaptures
 from tracejit.trace.state.guards import Guarded
@@ -26,6 +27,17 @@ __all__ = ["adjoint_graph", "after_capture", "assume_sizes", "cut_block", "gradi
            "gradient_graph", "pullback_block", "pullback_graph", "tangent_graph"]
 
 
+def _prepared_block(block: Block) -> Block:
+    """Return a block as it is differentiated: in float32 for halves, without inductions."""
+    return without_inductions(widened_block(block))
+
+
+def _prepared(graph: Graph) -> Graph:
+    """Return a graph as it is differentiated; see `_prepared_block`."""
+    block = _prepared_block(graph.block)
+    return graph if block is graph.block else replace_graph(graph, block)
+
+
 def gradient_block(block: Block, wrt: Sequence[int], outputs: Sequence[int],
                    reasons: dict[Eqn, str] | None = None) -> Block:
     """Return a block that yields some of its outputs, then the gradient of the first output.
@@ -33,7 +45,7 @@ def gradient_block(block: Block, wrt: Sequence[int], outputs: Sequence[int],
     wrt     -- the numbers of the inputs to differentiate by
     outputs -- the numbers of the outputs that are kept
     """
-    block = widened_block(block)
+    block = _prepared_block(block)
     xs = [block.inputs[k] for k in wrt]
 
     def start(sweep: ReverseSweep) -> list[Any]:
@@ -64,7 +76,7 @@ def gradient_graph(graph: Graph, wrt: Sequence[int], outputs: Sequence[int], nam
                    guards: list[Guarded] | None = None) -> Graph:
     """Return the graph of outputs and gradient; see `gradient_block`."""
     reasons: dict[Eqn, str] = {}
-    graph = widened(graph)
+    graph = _prepared(graph)
     with after_capture(guards) as trace:
         assume_sizes(graph)
         block = gradient_block(graph.block, wrt, outputs, reasons)
@@ -81,7 +93,7 @@ def pullback_block(block: Block, wrt: Sequence[int],
 
     cts -- these cotangents, if there are values for them
     """
-    block = widened_block(block)
+    block = _prepared_block(block)
     xs = [block.inputs[k] for k in wrt]
     cts = cts or [Value(a.aval, f"ct{k}") for k, a in enumerate(block.outputs)]
 
@@ -128,7 +140,7 @@ def pullback_graph(graph: Graph, wrt: Sequence[int], name: str,
                    guards: list[Guarded] | None = None) -> Graph:
     """Return the graph of cotangents of inputs, given cotangents of the outputs."""
     reasons: dict[Eqn, str] = {}
-    graph = widened(graph)
+    graph = _prepared(graph)
     with after_capture(guards) as trace:
         assume_sizes(graph)
         silent = without_prints(graph.block)  # the call has printed already
@@ -148,9 +160,9 @@ def adjoint_graph(graph: Graph, wrt: Sequence[int], given: Sequence[int], name: 
     wrt   -- the numbers of the inputs to differentiate by
     given -- the numbers of the outputs whose cotangents are given
 
-    The graph's inputs are the values it reads, each an input or output of `graph`, then the
-    cotangents; other values of the way forward it computes again from them. Its outputs are the
-    cotangents of the inputs of `wrt` that have one; the numbers of these are returned as well.
+    The graph's inputs are the values it reads, each an input or output of `graph` (so inductions
+    stay), then the cotangents; other values of the way forward it computes again from them. Its
+    outputs are the cotangents of the inputs of `wrt` that have one; their numbers are returned too.
     """
     reached: list[int] = []
     graph = widened(graph)
@@ -198,7 +210,7 @@ def cut_block(block: Block, known: Iterable[Value]) -> tuple[Block, list[Value]]
 def tangent_graph(graph: Graph, wrt: Sequence[int], name: str,
                   guards: list[Guarded] | None = None) -> Graph:
     """Return the graph of outputs and their tangents, given tangents of some inputs."""
-    graph = widened(graph)
+    graph = _prepared(graph)
     with after_capture(guards) as trace:
         assume_sizes(graph)
         xs = [graph.inputs[k] for k in wrt]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tracejit.ir.core import Graph
 from tracejit.ir.dead_code import drop_dead_code
 from tracejit.ir.halves import widened
+from tracejit.ir.inductions import drop_inductions
 from tracejit.passes.inlining import inline_calls
 from tracejit.passes.rules import simplify
 
@@ -16,6 +17,7 @@ PASSES: tuple[Callable[[Graph], Graph], ...] = (
     drop_dead_code,
     inline_calls,
     widened,
+    drop_inductions,
     simplify,
     simplify,
 )
