@@ -89,6 +89,31 @@ def test_calls_with_known_arrays_are_pythons(expression: str, tmp_path: Any) -> 
             np.testing.assert_allclose(gradient(x), slopes, rtol=1e-6, atol=1e-8)
 
 
+OF_SIZES = [
+    "scipy.linalg.hilbert(len(x)) @ x", "scipy.signal.get_window('hann', x.size) * x",
+    "scipy.signal.savgol_coeffs(2 * len(x) + 1, 2)[:len(x)] @ x",
+    "scipy.linalg.pascal(x.shape[0], kind='lower')[-1] * x",
+    "scipy.signal.remez(len(x), [0.0, 0.1, 0.2, 0.5], [1, 0]) @ x",
+    "scipy.special.roots_legendre(len(x) - 1)[0].sum() * x",
+    "sum(scipy.linalg.invhilbert(n)[n - 1, n - 1] * x[n] for n in range(1, len(x)))",
+    "scipy.linalg.dft(k) @ x", "scipy.signal.buttap(k - 1)[1].real.sum() * x",
+]
+
+
+@pytest.mark.parametrize("expression", OF_SIZES)
+def test_sizes_of_arguments_are_given_to_functions_that_are_not_captured(
+        expression: str, tmp_path: Any) -> None:
+    names = {**globals()}
+    file = tmp_path / "sized.py"
+    file.write_text(f"def f(x, k):\n    return {expression}\n")
+    exec(compile(file.read_text(), file, "exec"), names)
+    compiled = tracejit.jit(names["f"])
+    with tracejit.config(disable_jit=True):
+        for n in (5, 3, 7, 5):
+            x = np.linspace(0.2, 1.1, n)
+            np.testing.assert_allclose(compiled(x, n), names["f"](x, n), rtol=1e-12)
+
+
 @pytest.mark.parametrize("expression", [
     "scipy.stats.shapiro(x).statistic", "scipy.signal.find_peaks(D * x[0])[0].sum() * x[0]",
     "scipy.optimize.minimize(lambda v: ((v - x[0]) ** 2).sum(), np.zeros(2)).x.sum()",

@@ -1,8 +1,8 @@
-"""Calls of NumPy's and SciPy's own code with captured arrays: it gets what the arrays hold.
+"""Calls of NumPy's and SciPy's own code with captured arrays and sizes: it gets what they are.
 
 `scipy.linalg.null_space(A)` of a global `A` asks for numbers, which no traced value has. As no
 argument comes into `A`, it is called during capture, and `A` is guarded: another content of it
-makes another program.
+makes another program. `scipy.linalg.hilbert(len(x))` is called with the size, which is fixed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class _KnownCall:
     An array is a copy of the user's, which cannot be written to.
     """
 
-    def __init__(self, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
+    def __init__(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
+        self.why = f"{name} is called with it while the function is captured"
         self.copies: list[tuple[np.ndarray, bytes]] = []
         self.arrays: list[Tracer] = []
         """The user's arrays, in the order of their copies."""
@@ -60,7 +61,7 @@ class _KnownCall:
         if not isinstance(x, TracedOperand):
             return x
         self.found_any = True
-        content = known_array(x, "", fixing=False) if isinstance(x, (Tracer, SymInt)) else None
+        content = known_array(x, self.why) if isinstance(x, (Tracer, SymInt)) else None
         if content is None:
             raise _DataComesIn
         if not isinstance(x, Tracer) or x.weak:
@@ -127,7 +128,7 @@ def _known_call(fn: Callable[..., object], args: tuple[object, ...],
     if not (is_theirs and reads_nothing(fn)) or getattr(fn, "__name__", "") in _OF_MEMORY:
         return None
     try:
-        found = _KnownCall(args, kwargs)
+        found = _KnownCall(public_name(fn), args, kwargs)
     except _DataComesIn:
         return None
     return found if found.found_any else None
