@@ -24,6 +24,9 @@ DRAWN = {
     "test_halves.py::test_programs_of_float16_are_numpys": 8,
     "test_halves.py::test_gradients_of_float16_are_those_of_float32_rounded": 6,
     "test_series.py::test_functions_are_numpys": 25,
+    "test_further_functions.py::test_values_types_and_derivatives_are_scipys": 20,
+    "test_further_functions.py::test_second_derivatives_are_differences": 2,
+    "test_further_functions.py::test_kernels_have_the_interpreters_values": 1,
     **{f"test_{name}.py::test_values_are_scipys_and_derivatives_differences": 12
        for name in ("pieces", "ranks", "surfaces")},
     **{f"test_{name}.py::test_second_derivatives_are_differences_of_the_first": 1

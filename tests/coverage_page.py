@@ -210,7 +210,6 @@ WITHOUT_REASONS = (
     "scipy.linalg",
     "scipy.ndimage",
     "scipy.optimize",
-    "scipy.signal",
     "scipy.sparse",
     "scipy.sparse.linalg",
     "scipy.spatial.distance",

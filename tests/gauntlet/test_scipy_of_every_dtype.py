@@ -42,8 +42,11 @@ CLOUD = np.stack([np.cos(np.arange(12.0)) * W, np.sin(np.arange(12.0)) * W], axi
 
 EXEMPT = {"solve_ivp", "fixed_quad", "quad", "brentq", "bisect", "newton", "root_scalar",
           "fftfreq", "rfftfreq", "issparse", "eye", "eye_array", "identity", "boxcar", "hann",
-          "hamming", "blackman", "nuttall", "blackmanharris", "bartlett", "cosine_window"}
-"""The functions of functions, and of sizes."""
+          "hamming", "blackman", "nuttall", "blackmanharris", "bartlett", "cosine_window",
+          "iirnotch", "iirpeak", "kaiser_beta", "kaiser_atten", "correlation_lags", "cheb1ap",
+          "cheb2ap", "iircomb", "gammatone", "czt_points",
+          "sepfir2d"}  # (which writes behind images that are smaller than its filters)
+"""The functions of functions, of sizes and of numbers."""
 
 
 class Fixed:
@@ -130,6 +133,26 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "lombscargle": (STEPS, V, W), "jensenshannon": (W, W[::-1].copy()), "vq": (M, M[:2]),
     "whiten": (M,),
     **{f"{form}_{kind}": (M,) for form in ("csr", "csc", "coo") for kind in ("array", "matrix")},
+    **dict.fromkeys(("lp2lp", "lp2hp", "lp2bp", "lp2bs", "lfiltic", "findfreqs"), (B, A, 4)),
+    "lfiltic": (B, A, V), **{f"lp2{band}_zpk": (V[:2], V[:3], 2.0) for band in (
+        "lp", "hp", "bp", "bs")},
+    "freqs": (B, A, W), "freqs_zpk": (V[:2], V[:3], 2.0, Fixed(W)), "zpk2ss": (V[:2], V[:3], 2.0),
+    "freqz_zpk": (V[:2], V[:3], 2.0, Fixed(W)), "group_delay": ([B, A], Fixed(W)),
+    **dict.fromkeys(("freqresp", "bode"), ([B, A], Fixed(W))),
+    **dict.fromkeys(("dfreqresp", "dbode"), ([B, A, 0.5], Fixed(W))),
+    "ss2zpk": (M, M[:, :1], M[:1], M[:1, :1]), "abcd_normalize": (M, M[:, :1], M[:1], M[:1, :1]),
+    "lsim": ([B, A], V[:5], Fixed(np.arange(5.0))),
+    **dict.fromkeys(("impulse", "step"), ([B, A], None, Fixed(np.arange(5.0)))),
+    "dlsim": ([B, A, 0.5], V), **dict.fromkeys(("dimpulse", "dstep"), ([B, A, 0.5], None, None, 4)),
+    **dict.fromkeys(("peak_prominences", "peak_widths"), (V, Fixed(np.array([2, 6])))),
+    **dict.fromkeys(("cspline2d", "qspline2d"), (np.tile(M, (3, 3)), 0.0, 0.1)),
+    "symiirorder1": (V, 0.4, 0.1, 1e-3),
+    "symiirorder2": (LONG, 0.2, 0.7, 0.01), "gauss_spline": (V, 3),
+    "sweep_poly": (V, B), "vectorstrength": (W, 0.7),
+    "sosfilt_zi": (SOS,), **dict.fromkeys(("medfilt2d", "hilbert2"), (M,)),
+    **dict.fromkeys(("cspline1d_eval", "qspline1d_eval"), (V, W)), "zoom_fft": (V, 0.7),
+    "firls": (5, Fixed(np.array([0.0, 0.3, 0.5, 1.0])), W[:4]),
+    "firwin2": (5, Fixed(np.array([0.0, 0.3, 1.0])), W[:3]), "minimum_phase": (W[:5],),
 }
 """What a function is called with; `(V,)` where it is not here."""
 TWO_D = {"scipy.ndimage.convolve", "scipy.ndimage.correlate"}
@@ -183,8 +206,8 @@ def called(label: str) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     if name in ("kron", "vstack", "hstack", "block_diag"):
         return lambda *xs: f(*([list(map(scipy.sparse.csr_array, x)) if isinstance(x, list) else
                                 scipy.sparse.csr_array(x) for x in xs])), args
-    if name == "tf2zpk":  # data decides whether SciPy's are complex
-        return lambda b, a: [x.astype(complex) for x in f(b, a)[:2]], args
+    if name in ("tf2zpk", "ss2zpk"):  # data decides whether SciPy's are complex
+        return lambda *xs: [x.astype(complex) for x in f(*xs)[:2]], args
     if name == "gaussian_kde":
         return lambda data, at: f(data)(at), args
     if name == "UnivariateSpline":
@@ -271,6 +294,8 @@ EDGES: dict[str, tuple[str, ...]] = {
     **{name: ("huge", "tiny") for name in ("CubicSpline", "PchipInterpolator",
                                            "Akima1DInterpolator", "pchip_interpolate")},
     "vq": ("huge",),  # it multiplies squares out
+    # a function that calls itself for each mirror
+    **dict.fromkeys(("cspline1d_eval", "qspline1d_eval"), ("huge",)),
     "CubicHermiteSpline": ("huge",), "make_interp_spline": ("tiny",),
     **{name: ("zero", "huge") for name in ("KroghInterpolator", "krogh_interpolate")},
     **{name: ("zero", "huge", "tiny") for name in ("BarycentricInterpolator",

@@ -24,6 +24,7 @@ from design_cases import DESIGN_CASES
 from kernel_cases import KERNEL_CASES
 from rank_cases import RANK_CASES
 from signal_cases import SIGNAL_CASES
+from test_further_functions import FURTHER_CASES
 from test_numpy_cases import check_case
 
 import tracejit
@@ -284,7 +285,7 @@ OF_ROOTS = [f"scipy.optimize.{name}" for name in ("brentq", "bisect", "newton", 
 
 def test_every_function_captured_has_a_case() -> None:
     elsewhere = (*OF_ROOTS, *OF_INTEGRALS, *MADE_OUTSIDE, *OF_FUNCTIONS, *OF_SPLINES, *OF_PIECES,
-                 *OF_RANKS, *OF_SCATTERED)
+                 *OF_RANKS, *OF_SCATTERED, *FURTHER_CASES)
     others = [name for name in FOREIGN if name not in elsewhere and not name.startswith((
         "scipy.special.", "scipy.linalg.", "scipy.sparse.", "scipy.spatial.transform."))]
     assert [name for name in others if not CASES.get(name)] == []

@@ -1,6 +1,7 @@
 """SciPy's functions and objects on tracers: each in terms of ops, and without importing SciPy."""
 
 from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch tables)
+    band_changes,
     bernstein,
     bessel,
     bessel_kin,
@@ -17,6 +18,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     events,
     filters,
     finite_designs,
+    fir_designs,
     fits,
     fourier,
     grids,
@@ -34,12 +36,14 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     moments,
     odes,
     partial_fractions,
+    peak_shapes,
     piecewise,
     probability,
     quadrature,
     radial,
     ranks,
     resampling,
+    responses,
     roots,
     rotation_paths,
     rotations,
@@ -51,6 +55,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     scattered,
     scores,
     section_forms,
+    signal_reasons,
     signals,
     sparse,
     sparse_assembly,
@@ -59,8 +64,10 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     spline_making,
     spreads,
     stable,
+    time_responses,
     turned_images,
     vector_distributions,
+    waves,
 )
 from tracejit.trace.ground.own_numpy import keep_numpy
 

@@ -23,7 +23,7 @@ from tracejit.trace.values.python_numbers import require, require_ours
 from tracejit.trace.values.symbolic_ints import known_int
 from tracejit.trace.values.tracer import tracer_of
 
-__all__ = ["whole"]
+__all__ = ["changed_band", "whole"]
 
 
 def whole(x: object, name: str) -> int:
@@ -93,19 +93,20 @@ def _high(z: np.ndarray, p: np.ndarray, k: float, wo: np.ndarray) -> Any:
 
 def _both(x: np.ndarray, wo: np.ndarray) -> Any:
     """Return frequencies above and below the middle of a band."""
-    root = np.sqrt(x ** 2 - wo ** 2)
-    return np.concatenate([x + root, x - root])
+    given: Any = cast(as_tracer(x), np.complex128)
+    root = np.sqrt(given ** 2 - wo ** 2)
+    return np.concatenate([given + root, given - root])
 
 
 def _band(z: np.ndarray, p: np.ndarray, k: float, wo: np.ndarray, bw: np.ndarray) -> Any:
     missing = _missing(z, p)
-    ends, poles = (_both(x * (1.0 + 0.0j) * bw / 2, wo) for x in (z, p))
+    ends, poles = (_both(x * bw / 2, wo) for x in (z, p))
     return np.concatenate([ends, zeros(missing)]), poles, k * bw ** missing
 
 
 def _stop(z: np.ndarray, p: np.ndarray, k: float, wo: np.ndarray, bw: np.ndarray) -> Any:
     missing = _missing(z, p)
-    ends, poles = (_both((bw / 2) / (x * (1.0 + 0.0j)), wo) for x in (z, p))
+    ends, poles = (_both((bw / 2) / x, wo) for x in (z, p))
     middle = (1.0 + zeros(missing)) * (1j * wo)
     return (np.concatenate([ends, middle, -middle]), poles,
             k * np.real(np.prod(-z) / np.prod(-p)))
@@ -117,6 +118,12 @@ _KINDS: dict[str, tuple[Callable[..., Any], bool]] = {
     **dict.fromkeys(("band", "bandpass", "pass", "bp"), (_band, True)),
     **dict.fromkeys(("bandstop", "bands", "bs", "stop"), (_stop, True))}
 """Changes of a low-pass filter, and whether they are by two frequencies."""
+
+
+def changed_band(kind: str) -> Callable[..., Any]:
+    """Return the change of zeros, poles and gain of a low-pass filter into another band."""
+    return _KINDS[kind][0]
+
 
 _PROTOTYPES: dict[str, tuple[str, tuple[str, ...]]] = {
     **dict.fromkeys(("butter", "butterworth"), ("buttap", ())),

@@ -21,7 +21,7 @@ from tracejit.trace.values.equations import apply, as_operand, cast, dims_of, sa
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require, require_ours
 
-__all__ = ["normalized", "numbers", "zeros", "zpk2tf"]
+__all__ = ["matrices_of", "normalized", "numbers", "zeros", "zpk2tf"]
 
 _LEADING = ("scipy.signal of {} whose first coefficient is zero has a result whose size depends on "
             "data, and is not captured: leave such coefficients out")
@@ -106,7 +106,7 @@ def tf2ss(num: object, den: object) -> Any:
     return states, eye(k - 1, 1), rows[:, 1:] - np.outer(rows[:, 0], low[1:]), direct
 
 
-def _matrices(*given: object) -> list[Any]:
+def matrices_of(*given: object) -> list[Any]:
     """Return the four matrices of a system, each with two axes, of sizes that agree."""
     matrices: list[Any] = [np.atleast_2d(as_inexact(x)) for x in given]
     a, b, c, d = matrices
@@ -122,7 +122,7 @@ def ss2tf(A: object, B: object, C: object, D: object, input: int = 0) -> Any:
     """Return the coefficients of a system of states, of one of its inputs."""
     if any(x is None for x in (A, B, C, D)):
         raise refuse("scipy.signal.ss2tf without a matrix cannot be captured", "Pass zeros")
-    a, b, c, d = _matrices(A, B, C, D)
+    a, b, c, d = matrices_of(A, B, C, D)
     count = known_length(d[0], "how many inputs a system has")
     if input >= count:
         raise ValueError("System does not have the input specified.")

@@ -100,4 +100,10 @@ def invres(r: object, p: object, k: object, tol: float = 1e-3, rtype: str = "avg
     return _joined(r, p, k, tol, "invres", False)
 
 
-scipy_captures("scipy.signal", {"residue": residue, "residuez": residuez, "invres": invres})
+def invresz(r: object, p: object, k: object, tol: float = 1e-3, rtype: str = "avg") -> Any:
+    """Return the coefficients of a sum of partial fractions in 1 / z."""
+    return _joined(r, p, k, tol, "invresz", True)
+
+
+scipy_captures("scipy.signal", {
+    "residue": residue, "residuez": residuez, "invres": invres, "invresz": invresz})

@@ -20,7 +20,7 @@ from tracejit.trace.values.equations import as_operand, cast, dims_of, to_dim
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.operands import TracedOperand
 
-__all__: list[str] = []
+__all__ = ["freqz", "places_of"]
 
 
 def _floats(x: object, least: type = np.float64) -> Any:
@@ -215,7 +215,7 @@ def wiener(im: object, mysize: object = None, noise: object = None) -> Any:
 # --- answers of filters -------------------------------------------------------------------------
 
 
-def _places(grid: object, whole: bool, fs: np.ndarray, last: bool) -> Any:
+def places_of(grid: object, whole: bool, fs: np.ndarray, last: bool) -> Any:
     """Return frequencies as angles."""
     if isinstance(grid, (TracedOperand, list, tuple, np.ndarray)):
         return 2.0 * math.pi * np.atleast_1d(as_tracer(grid)) / fs
@@ -239,7 +239,7 @@ def freqz(b: object, a: object = 1, worN: object = 512, whole: bool = False, plo
     """Return frequencies, and the answer of a rational filter to each."""
     if plot is not None:
         raise refuse("scipy.signal.freqz with plot= cannot be captured", "Plot what it returns")
-    w = _places(worN, whole, fs, include_nyquist)
+    w = places_of(worN, whole, fs, include_nyquist)
     turn = np.exp(-1j * w)
     found = _polynomial(b, turn) / _polynomial(a, turn)
     if isinstance(worN, int) and isinstance(a, int):  # SciPy transforms the filter itself

@@ -102,8 +102,8 @@ def _is_scipys(fn: object) -> bool:
         return home_of(fn).partition(".")[0] == "scipy"
     if isinstance(fn, _BOUND) and isinstance(fn.__self__, type):
         fn = fn.__self__
-    own = fn.__module__ if isinstance(fn, type) else type(fn).__module__
-    return own.partition(".")[0] in ("scipy", "uarray")
+    own = fn.__module__ if isinstance(fn, (type, BuiltinMethodType)) else type(fn).__module__
+    return str(own).partition(".")[0] in ("scipy", "uarray")
 
 
 DISTRIBUTIONS: dict[str, dict[str, Callable[..., Any]]] = {}

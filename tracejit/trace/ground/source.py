@@ -34,10 +34,9 @@ LIKE_USERS = frozenset(os.path.join(PACKAGE, *path.split("/")) for path in (
     "trace/python/pooled.py", "trace/python/pooled_attributes.py",
     "trace/python/range_questions.py", "trace/python/from_generators.py",
     "trace/python/numbers_in_python.py", "scipy_api/plain_distributions.py",
-    "scipy_api/plain_iterations.py",
-    "scipy_api/plain_odes.py", "scipy_api/plain_peaks.py", "scipy_api/plain_quadrature.py",
-    "scipy_api/plain_roots.py", "scipy_api/plain_sections.py", "scipy_api/plain_signals.py",
-    "scipy_api/plain_splines.py", "scipy_api/plain_sums.py", "trace/ground/generated.py"))
+    *(f"scipy_api/plain_{name}.py" for name in (
+        "iterations", "odes", "peaks", "quadrature", "roots", "sections", "signals", "splines",
+        "sums", "systems")), "trace/ground/generated.py"))
 """The files of this package whose functions are captured as users' are."""
 
 _REWRITTEN: dict[int, tuple[CodeType, FunctionSource]] = {}
