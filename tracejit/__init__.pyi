@@ -65,6 +65,7 @@ from tracejit.transforms.public import (
     vjp as vjp,
     vmap as vmap,
 )
+from tracejit.tree import register_structure as register_structure
 from tracejit.versions import show_versions as show_versions
 
 __version__: str
@@ -76,5 +77,5 @@ __all__ = ["AggregationMethod", "DeviceArray", "DeviceError", "Function", "Gradi
            "custom_gradient", "debug_print", "explain", "fori_loop", "grad",
            "gradients", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp",
            "load", "map", "no_gradient", "profile", "recompute_grad", "register_op",
-           "scan", "show_versions", "spec", "stop_gradient", "stream", "value_and_grad",
-           "vjp", "vmap", "while_loop"]
+           "register_structure", "scan", "show_versions", "spec", "stop_gradient", "stream",
+           "value_and_grad", "vjp", "vmap", "while_loop"]

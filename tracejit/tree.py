@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from types import MemberDescriptorType
-from typing import Any
+from typing import Any, TypeVar
 
 from tracejit.exact import MADE_BY_PYTHON, same, token
 
-__all__ = ["LEAF", "READING", "Spread", "SpreadRows", "Structure", "containers_in", "flatten",
-           "flatten_call", "has_one_twice", "is_record", "leaf_names", "unflatten"]
+__all__ = ["LEAF", "READING", "Opened", "Registered", "Spread", "SpreadRows", "Structure",
+           "are_in", "containers_in", "flatten", "flatten_call", "has_one_twice",
+           "is_object", "is_opened", "is_record", "leaf_names", "register_structure",
+           "registration_of", "unflatten"]
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,8 +119,73 @@ READING = AttributeReader()
 READING.attributes = lambda x, found: found
 
 
-def _parts(x: Any) -> tuple[Any, list[Any]] | None:
-    """Return the kind of a node, and its parts; None for a leaf."""
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An argument that is taken apart together with the objects of any class in it.
+
+    It is no node of its own. Else objects are nodes whose class says what they are made of.
+    """
+
+    x: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """How users say that objects of a class are taken apart and made: by attributes if None."""
+
+    flatten: Callable[[Any], tuple[Any, Any]] | None
+    unflatten: Callable[[Any, Any], Any] | None
+
+
+_REGISTERED: dict[type, Registered] = {}
+
+
+def register_structure(cls: type[T], flatten: Callable[[T], tuple[Any, Any]] | None = None,
+                       unflatten: Callable[[Any, Any], T] | None = None) -> type[T]:
+    """Let objects of a class be nests, like dicts: arguments, results and carried values.
+
+    cls       -- the class, which is returned: `@tracejit.register_structure` may stand above it
+    flatten   -- from an object to the pair of its parts and of what is known of it besides, a
+                 tuple of texts and ints or None: programs are made for what is known
+    unflatten -- the object of what is known and of parts; both depend on nothing else
+
+    Without functions an object is made of its attributes, and made again without `__init__`. Data
+    classes and those of attrs and pydantic are so by themselves.
+
+    Raises `TypeError` for what is no class, for one of two functions, and for a class whose
+    objects are more than their attributes, such as a subclass of `dict`, without functions.
+
+    >>> import numpy as np, tracejit
+    >>> @tracejit.register_structure
+    ... class Layer:
+    ...     def __init__(self, w, name):
+    ...         self.w, self.name = w, name
+    >>> half = tracejit.jit(lambda layer: Layer(layer.w / 2, layer.name))
+    >>> half(Layer(3.0, "first")).w
+    1.5
+    """
+    if not isinstance(cls, type):
+        raise TypeError(f"register_structure takes a class, not a {type(cls).__name__}")
+    if (flatten is None) != (unflatten is None):
+        raise TypeError("register_structure takes both flatten and unflatten, or neither")
+    if flatten is None and not _has_attributes_alone(cls):
+        raise TypeError(f"an object of {cls.__qualname__} is more than its attributes: pass "
+                        "flatten and unflatten")
+    _REGISTERED[cls] = Registered(flatten, unflatten)
+    _is_record.cache_clear()
+    return cls
+
+
+def registration_of(kind: type | None) -> Registered | None:
+    """Return how users have registered a class; None where they have not."""
+    return None if kind is None else _REGISTERED.get(kind)
+
+
+def _parts(x: Any, opens: bool = False) -> tuple[Any, list[Any]] | None:
+    """Return the kind of a node, and its parts; None for a leaf.
+
+    opens -- whether objects of any user's class are nodes
+    """
     if x is None:
         return (None, [])
     kind: Any = type(x)
@@ -126,15 +197,18 @@ def _parts(x: Any) -> tuple[Any, list[Any]] | None:
         return (None, list(x))
     if kind is dict:
         return (tuple(x), list(x.values()))
+    if kind in _REGISTERED and (take_apart := _REGISTERED[kind].flatten) is not None:
+        parts, aux = take_apart(x)
+        return (aux, list(parts))
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         return (None, list(x))
-    if _is_record(kind):
-        found = READING.attributes(x, _attributes(x, [f.name for f in dataclasses.fields(x)]))
+    if _is_record(kind) or (opens and _may_be_opened(kind)):
+        found = READING.attributes(x, _attributes(x, _fields(kind)))
         return (tuple(found), list(found.values()))
     return None
 
 
-def _attributes(x: Any, fields: list[str]) -> dict[str, Any]:
+def _attributes(x: Any, fields: tuple[str, ...]) -> dict[str, Any]:
     """Return the attributes that an object has itself: fields first, then those set besides."""
     own = getattr(x, "__dict__", {})
     found = {}
@@ -146,10 +220,23 @@ def _attributes(x: Any, fields: list[str]) -> dict[str, Any]:
     return {**found, **own}
 
 
+@functools.lru_cache(maxsize=1024)
+def _fields(kind: Any) -> tuple[str, ...]:
+    """Return the names of the fields and slots of a class, as attributes are called."""
+    if dataclasses.is_dataclass(kind):
+        return tuple([f.name for f in dataclasses.fields(kind)])
+    return tuple([name for base in reversed(kind.__mro__) for name, x in vars(base).items()
+                  if isinstance(x, MemberDescriptorType)])
+
+
 def is_record(x: object) -> bool:
-    """Return whether an object is of a data class, and so a node of a nest."""
+    """Return whether an object is of a class that says what it is made of: a node of a nest."""
     kind: Any = type(x)
     return _is_record(kind)
+
+
+_SAYING = ("__dataclass_fields__", "__attrs_attrs__", "__pydantic_fields__")
+"""The attributes of classes whose objects are made of fields."""
 
 
 @functools.lru_cache(maxsize=1024)
@@ -158,9 +245,48 @@ def _is_record(kind: type) -> bool:
 
     The members of an `Enum` are themselves alone, and an object of a subclass of `dict` has items.
     """
-    return dataclasses.is_dataclass(kind) and not issubclass(kind, Enum) and not hasattr(
-        kind, "is_leaf") and all(
-            base is object or base.__flags__ & MADE_BY_PYTHON for base in kind.__mro__)
+    return (kind in _REGISTERED or any(hasattr(kind, name) for name in _SAYING)) and (
+        not issubclass(kind, Enum) and not hasattr(kind, "is_leaf") and _has_attributes_alone(kind))
+
+
+def _has_attributes_alone(kind: type) -> bool:
+    return all(base is object or base.__flags__ & MADE_BY_PYTHON for base in kind.__mro__)
+
+
+_LIBRARIES = {"numpy", "scipy", "tracejit", "numba"}
+
+
+@functools.lru_cache(maxsize=1024)
+def _may_be_opened(kind: type) -> bool:
+    """Return whether the objects of a class are a user's, and made of their attributes."""
+    home = kind.__module__.partition(".")[0]
+    return kind is not object and _has_attributes_alone(kind) and not (
+        home in sys.stdlib_module_names or home in _LIBRARIES or issubclass(kind, Enum)) and not (
+        any(hasattr(kind, name) for name in ("is_leaf", "as_leaf", "__array__", "__dlpack__")))
+
+
+def is_opened(kind: type | None) -> bool:
+    """Return whether objects of a node's class are nodes only where a transform is by them."""
+    return kind is not None and is_object(kind) and not (
+        kind in _REGISTERED or _is_record(kind))
+
+
+def is_object(kind: type | None) -> bool:
+    """Return whether nodes of a class are objects, and no containers of Python's."""
+    return kind not in _OF_PYTHON and kind is not None and (
+        kind in _REGISTERED or not issubclass(kind, tuple))
+
+
+_OF_PYTHON = {list, tuple, dict, type(None), Spread, SpreadRows}
+
+
+def are_in(structure: Structure, is_such: Callable[[type | None], bool],
+           inside: bool = False) -> list[bool]:
+    """Return for each leaf whether a node of such a class leads to it."""
+    if structure.kind is None:
+        return [inside]
+    inside = inside or is_such(structure.kind)
+    return [found for part in structure.parts for found in are_in(part, is_such, inside)]
 
 
 def flatten(x: object) -> tuple[list[Any], Structure]:
@@ -169,19 +295,21 @@ def flatten(x: object) -> tuple[list[Any], Structure]:
     return leaves, _visit(x, leaves)
 
 
-def _visit(x: Any, leaves: list[object]) -> Structure:
+def _visit(x: Any, leaves: list[object], opens: bool = False) -> Structure:
     """Return the structure of a nest; its leaves are added to a list.
 
     A function within `flatten` would refer to itself, and hold the leaves until a collection.
     """
-    node = _parts(x)
+    if type(x) is Opened:
+        x, opens = x.x, True
+    node = _parts(x, opens)
     if node is None:
         if hasattr(type(x), "as_leaf"):
             x = x.as_leaf()
         leaves.append(x)
         return LEAF
     aux, parts = node
-    return Structure(type(x), aux, tuple([_visit(part, leaves) for part in parts]))
+    return Structure(type(x), aux, tuple([_visit(part, leaves, opens) for part in parts]))
 
 
 def flatten_call(args: tuple[object, ...],
@@ -192,7 +320,8 @@ def flatten_call(args: tuple[object, ...],
     leaves, structure = flatten(call)
     if any(part.kind is not None for whole in structure.parts for part in whole.parts):
         numbers: dict[int, int] = {}
-        found = tuple([numbers.setdefault(id(x), k) for k, x in enumerate(containers_in(call))])
+        found = tuple([numbers.setdefault(id(x), k)
+                       for k, x in enumerate(containers_in(call, structure))])
         if len(numbers) < len(found):
             structure = dataclasses.replace(structure, repeats=found)
     return leaves, structure
@@ -210,12 +339,21 @@ def has_one_twice(structure: Structure) -> bool:
     return any(first != k and kinds[k] is not tuple for k, first in enumerate(structure.repeats))
 
 
-def containers_in(x: object) -> list[Any]:
-    """Return the containers of a nest, each before its parts; no tuples without parts."""
-    node = _parts(x)
-    if node is None or not (node[1] or _is_changeable(type(x))):
+def containers_in(x: Any, structure: Structure,
+                  is_such: Callable[[type | None], bool] | None = None) -> list[Any]:
+    """Return the containers of a nest, each before its parts; no tuples without parts.
+
+    is_such -- of which classes nodes are that lead to the containers, or are one
+    """
+    x = x.x if type(x) is Opened else x
+    if not structure.is_container:
         return []
-    return [x, *(c for part in node[1] for c in containers_in(part))]
+    node = _parts(x, opens=True)
+    assert node is not None
+    within = None if is_such is None or is_such(structure.kind) else is_such
+    return [*([] if within else [x]), *(
+        c for part, s in zip(node[1], structure.parts, strict=True)
+        for c in containers_in(part, s, within))]
 
 
 def unflatten(structure: Structure, leaves: Iterator[object] | list[object]) -> Any:
@@ -236,26 +374,37 @@ def unflatten(structure: Structure, leaves: Iterator[object] | list[object]) -> 
         return structure.kind(parts)
     if structure.kind is dict:
         return dict(zip(structure.aux, parts, strict=True))
+    how = _REGISTERED.get(structure.kind)
+    if how is not None and how.unflatten is not None:
+        return how.unflatten(structure.aux, parts)
     if structure.aux is None:
         return tuple.__new__(structure.kind, parts)  # whose `__new__` may take other arguments
-    # a dataclass, without running __post_init__ again
-    instance: Any = object.__new__(structure.kind)
-    for name, part in zip(structure.aux, parts, strict=True):
-        object.__setattr__(instance, name, part)
+    return _made_of(structure.kind, dict(zip(structure.aux, parts, strict=True)))
+
+
+def _made_of(kind: type, attributes: dict[str, Any]) -> Any:
+    """Return an object with these attributes, without running `__init__` or `__post_init__`."""
+    instance: Any = object.__new__(kind)
+    own = getattr(instance, "__dict__", {})
+    for name, part in attributes.items():
+        if isinstance(getattr(kind, name, None), MemberDescriptorType):
+            object.__setattr__(instance, name, part)
+        else:  # also past a property of this name
+            own[name] = part
     return instance
 
 
 def leaf_names(structure: Structure, name: str) -> list[str]:
     """Return how users write the leaves of an argument: `p`, `p['w']`, `p[0].x`."""
-    if structure.kind is None:
+    kind: Any = structure.kind
+    if kind is None:
         return [name]
-    names: list[str] = []
-    for k, part in enumerate(structure.parts):
-        if structure.kind is dict:
-            step = f"[{structure.aux[k]!r}]"
-        elif isinstance(structure.aux, tuple):
-            step = f".{structure.aux[k]}"
-        else:
-            step = f"[{k}]"
-        names += leaf_names(part, name + step)
-    return names
+    how = _REGISTERED.get(kind)
+    if kind is dict:
+        steps = [f"[{key!r}]" for key in structure.aux]
+    elif (how is not None and how.flatten is not None) or kind in (list, tuple, *_SPREAD):
+        steps = [f"[{k}]" for k in range(len(structure.parts))]
+    else:
+        steps = [f".{key}" for key in structure.aux or getattr(kind, "_fields", ())]
+    return [inner for part, step in zip(structure.parts, steps, strict=True)
+            for inner in leaf_names(part, name + step)]

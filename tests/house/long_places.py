@@ -42,6 +42,7 @@ LONG_FILES = {
     "program.specialisation": "one call of a program, from arguments to results",
     "runtime.function": "the class that users hold: its attributes are what they can look at",
     "runtime.stages": "the staged objects that users hold: traced, lowered, compiled",
+    "tree": "one notion, the nest: what is a node, how it is taken apart and made again",
     "store.files": "one way to files of this user alone, descriptor by descriptor",
     "tape.plans": "one kind of call: how it is captured, prepared and compiled",
     "tape.programs": "a recording as one program: captured, differentiated, cut",

@@ -21,7 +21,7 @@ from tracejit.artifacts.fingerprints import (
     main_of,
 )
 from tracejit.exact import copied, same
-from tracejit.trace.state.paths import Holder, Path
+from tracejit.trace.state.paths import Given, Holder, Path
 
 __all__ = ["Missing", "PlaceReader", "PlaceWriter", "find_named", "names_of"]
 
@@ -74,11 +74,11 @@ class PlaceWriter:
                 return ["module", MAIN]
             if module != MAIN and module in sys.modules and vars(sys.modules[module]) is root:
                 return ["module", module]
-            if path.name == "self" and "self" in root:
+            if type(root) is Given:
                 for k, x in enumerate(self.arguments):
-                    if same(x, root["self"]):
+                    if same(x, root[path.name]):
                         return ["argument", k]
-                if root["self"] is self.fn:
+                if root[path.name] is self.fn:
                     return ["function"]
         if type(root) is Holder and isinstance(root.content, type):
             return self.of_class(root.content)
@@ -117,20 +117,20 @@ class PlaceReader:
                 importlib.import_module(name)
             except ImportError:
                 raise Missing(f"module {name} cannot be imported") from None
-        path = Path(self._root(root), name)
+        path = Path(self._root(root, name), name)
         for kind, key in steps:
             path = path.step(kind, _class_behind(path, *key) if kind == "super" else key)
         return path
 
-    def _root(self, root: Any) -> Any:
+    def _root(self, root: Any, name: str) -> Any:
         if root[0] == "module":
             return names_of(root[1], self.main)
         if root[0] == "modules":  # a module that the function imports
             return sys.modules
         if root[0] == "argument":
-            return {"self": copied(self.arguments[root[1]])}
+            return {name: copied(self.arguments[root[1]])}
         if root[0] == "function":
-            return {"self": self.fn}
+            return {name: self.fn}
         if root[0] == "class":
             return Holder(self.to_class(root))
         return self._cell(root)

@@ -11,7 +11,7 @@ from typing import Any
 from tracejit.artifacts.fingerprints import Unstorable, describe, is_users, known_module
 from tracejit.store.digests import digest
 from tracejit.trace.values.specs import ArgSpec
-from tracejit.tree import LEAF, Spread, SpreadRows, Structure
+from tracejit.tree import LEAF, Spread, SpreadRows, Structure, registration_of
 
 __all__ = ["KINDS", "describe_request", "function_name", "is_record", "kind_text", "kinds_in",
            "slot_of", "spec_text", "structure_of_text", "structure_text"]
@@ -28,6 +28,8 @@ def describe_request(transform: Any, specs: Sequence[ArgSpec], structure: Struct
             "name": transform.name,
             "settings": [describe(x) for x in transform.settings],
             "options": repr(transform.options),
+            "registered": [[describe(how.flatten), describe(how.unflatten)]
+                           for how in map(registration_of, kinds_in(structure)) if how],
             "arguments": [spec_text(s) for s in specs],
             "structure": structure_text(structure, describe)}
 
@@ -59,9 +61,15 @@ def structure_text(s: Structure, of_class: Callable[[type], object] | None = Non
         return []
     if s.repeats:
         raise Unstorable("a container is in the arguments more than once")
-    record = s.kind if s.kind is not None and is_record(s.kind) else None
+    record = s.kind if s.kind is not None and is_node(s.kind) else None
     kind = of_class(record) if of_class and record else kind_text(s.kind)
     return [kind, _keys(s.aux), *[structure_text(p, of_class) for p in s.parts]]
+
+
+def is_node(kind: type) -> bool:
+    """Return whether a class of a structure's nodes is a user's."""
+    return is_users(kind.__module__) and not (issubclass(kind, tuple) and (
+        not hasattr(kind, "_fields") and registration_of(kind) is None))
 
 
 def is_record(kind: type) -> bool:
@@ -72,7 +80,7 @@ def is_record(kind: type) -> bool:
 
 def kinds_in(s: Structure) -> list[type]:
     """Return the classes of a user's that a structure has, in order."""
-    own = [s.kind] if s.kind is not None and is_record(s.kind) else []
+    own = [s.kind] if s.kind is not None and is_node(s.kind) else []
     return [*own, *[kind for part in s.parts for kind in kinds_in(part)]]
 
 
@@ -93,6 +101,9 @@ def kind_text(kind: type | None) -> str:
 def _keys(aux: Collection[object] | None) -> Any:
     if aux is None:
         return None
+    if type(aux) is not tuple:
+        raise Unstorable("what is known of an object of a registered class is no tuple of texts "
+                         "and numbers")
     if not all(type(k) in (str, int) for k in aux):
         raise Unstorable("a dict has keys that are neither strings nor numbers")
     return list(aux)

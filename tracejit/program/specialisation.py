@@ -178,7 +178,7 @@ class Specialisation:
                   for c in self.interface.constants]
         for k, is_argument, j in self.interface.returned:
             same = leaves[j] if is_argument else result[j]
-            if isinstance(same, np.ndarray):
+            if isinstance(same, np.ndarray) or self.interface.constants[k] is not None:
                 result[k] = same
         return unflatten(self.interface.structure, result)
 

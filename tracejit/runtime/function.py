@@ -165,8 +165,10 @@ class Function(Displayed, Generic[P, R]):
     def _flattened(self, args: tuple[object, ...],
                    kwargs: dict[str, object]) -> tuple[list[Any], Structure]:
         """Return the leaves of the arguments, and the structure of the call."""
+        opened = getattr(self.transform, "opened", None)
         try:
-            return flatten_call(args, kwargs)
+            return flatten_call(args, kwargs) if opened is None else flatten_call(
+                *opened(args, kwargs))
         except RecursionError:
             raise Refusal(f"{self._where()}an argument contains itself, or is nested too deeply. "
                           "Pass the numbers and arrays that are read") from None

@@ -63,8 +63,10 @@ from tracejit.tree import (
     Spread,
     SpreadRows,
     Structure,
+    are_in,
     containers_in,
     flatten,
+    is_opened,
     leaf_names,
     unflatten,
 )
@@ -77,6 +79,9 @@ SIZE_NAMES = "nmklpqrst"
 
 MANY_GUARDS = 1000
 """Above so many guards and captured inputs, `.why()` says so."""
+
+
+OF_OPENED = "writing to an array of an object that a gradient is by"
 
 
 Returned = tuple[int, bool, int]
@@ -160,11 +165,13 @@ class CaptureAttempt:
             fn = trace.captured.static(self.fn)
             tracers = self._argument_tracers()
             args, kwargs = unflatten(self.structure, iter(tracers))
-            given = containers_in((args, kwargs))
+            given = containers_in((args, kwargs), self.structure)
             numbers = self.structure.repeats or range(len(given))
             trace.captured.given = {id(x): (x, k) for x, k in zip(given, numbers, strict=True)}
             if self.writes_back:
-                trace.captured.passed = {id(x): x for x in given if x is not kwargs}
+                trace.captured.passed = {id(x): (x, False) for x in given if x is not kwargs}
+            trace.captured.passed |= {id(x): (x, True) for x in containers_in(
+                (args, kwargs), self.structure, is_opened)}
             try:
                 leaves, structure = self._results(fn, args, kwargs)
             finally:  # also where the capture begins again, and would read the new state
@@ -224,14 +231,17 @@ class CaptureAttempt:
 
     def _argument_tracers(self) -> list[Any]:
         names = self.names or self._leaf_names()
+        in_opened = are_in(self.structure, is_opened)
         tracers = []
         for k, (spec, name) in enumerate(zip(self.specs, names, strict=True)):
             content = None if self.actual is None else self.actual[k]
             if spec.is_traced:
                 tracers.append(self._input(spec, content, ("arg", k), name, self.inputs))
                 self._enter_memory(tracers, spec, content, name)
+                if in_opened[k] and spec.kind == "array":
+                    tracers[-1].cell.constant = OF_OPENED
             else:
-                tracers.append(self.trace.captured.static(copied(spec.content)))
+                tracers.append(self.trace.captured.static(copied(spec.content), name))
         return tracers
 
     def _enter_memory(self, tracers: list[Any], spec: ArgSpec, content: Any, name: str) -> None:

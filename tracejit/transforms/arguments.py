@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from tracejit.tree import Structure
+from tracejit.tree import Opened, Structure
 
-__all__ = ["argument_places", "find_argument"]
+__all__ = ["argument_places", "find_argument", "open_arguments"]
 
 
 def argument_places(fn: Callable[..., object], argnums: object) -> list[Any]:
@@ -49,6 +49,26 @@ def find_argument(fn: Callable[..., object], place: str | int, args: Structure,
                         f"arguments{by_name}")
     name = names[place] if place < len(names) else f"argument {place}"
     return name, args.parts[place], sum(p.count for p in args.parts[:place])
+
+
+def open_arguments(fn: Callable[..., object], argnums: object, args: tuple[object, ...],
+                   kwargs: dict[str, object]) -> tuple[tuple[object, ...], dict[str, object]]:
+    """Return the arguments of a call, of which those of `argnums` are taken apart, objects too."""
+    places = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
+    found, named = list(args), dict(kwargs)
+    for place in places:
+        k = place
+        if isinstance(place, str):
+            names = _parameter_names(fn)
+            k = names.index(place) if place in names else len(args)
+        if place in named:
+            named[place] = Opened(named[place])
+        elif isinstance(k, int) and -len(args) <= k < len(args):
+            found[k] = Opened(found[k])
+        elif isinstance(k, int) and 0 <= k < len(names := _parameter_names(fn)) and (
+                names[k] in named):
+            named[names[k]] = Opened(named[names[k]])
+    return tuple(found), named
 
 
 def _parameter_names(fn: Callable[..., object]) -> list[str]:

@@ -10,8 +10,11 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tracejit.runtime.function import Function, make_function
 from tracejit.trace.values.specs import ArgSpec
+from tracejit.transforms.arguments import open_arguments
 from tracejit.transforms.options import Options
 from tracejit.transforms.pickling import reduce_function
 from tracejit.transforms.signatures import give_signature
@@ -21,6 +24,12 @@ if TYPE_CHECKING:
     from tracejit.runtime.program import Program
 
 __all__ = ["Deferred"]
+
+OPENING = {"grad", "value_and_grad"}
+"""The transforms that may differentiate by objects; their first setting is `argnums`."""
+
+_WHOLE = {np.ndarray, float, int, complex, np.float64}
+"""Types of arguments without parts."""
 
 WITH_AUX = {"grad", "value_and_grad", "jacrev", "jacfwd", "hessian"}
 """The transforms whose second setting is `has_aux`."""
@@ -68,6 +77,13 @@ class Deferred:
         program: Program = self.transform.make_program(specs, structure, leaves)
         return program
 
+    def opened(self, args: tuple[object, ...],
+               kwargs: dict[str, object]) -> tuple[tuple[object, ...], dict[str, object]]:
+        """Return the arguments of a call; objects that it differentiates by are taken apart."""
+        if self.name not in OPENING or (all(type(x) in _WHOLE for x in args) and not kwargs):
+            return args, kwargs
+        return open_arguments(self.fn, self.settings[0], args, kwargs)
+
     def reduce(self, function: Function) -> Any:
         """Return the result of `__reduce__` for the function of this transform."""
         return reduce_function(function, self)
@@ -76,6 +92,7 @@ class Deferred:
         """Make a call part of the capture around it."""
         from tracejit.trace.ground.context import refuse
 
+        args, kwargs = self.opened(args, kwargs)
         if self.name != "jit" and has_one_twice(flatten_call(args, kwargs)[1]):
             raise refuse(f"{self.name}, within a capture, of a list, dict or object that is an "
                          "argument twice", "Pass a copy as one of them")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -22,8 +22,9 @@ from tracejit.trace.values.equations import atom_of, is_weak, lift
 from tracejit.trace.values.specs import ArgSpec
 from tracejit.transforms.arguments import argument_places, find_argument
 from tracejit.transforms.nested import capture_block, dtype_of_leaf, tracer_of_atom
+from tracejit.transforms.objects import hides_numbers, kinds_of_objects
 from tracejit.transforms.options import Options
-from tracejit.tree import LEAF, Structure, flatten, leaf_names, unflatten
+from tracejit.tree import LEAF, Structure, are_in, flatten, is_object, leaf_names, unflatten
 
 __all__ = ["Gradient"]
 
@@ -59,16 +60,44 @@ class Gradient:
             chosen.append((name, part, list(range(first, first + part.count))))
         return chosen
 
-    def _require_float(self, kinds: Sequence[np.dtype | None], structure: Structure) -> None:
+    def _floats(self, kinds: Sequence[np.dtype | None], structure: Structure,
+                contents: Sequence[object]) -> list[int]:
+        """Return the leaves to differentiate by; of objects those that are floats.
+
+        Elsewhere all have to be: a gradient has the other leaves of objects as they are.
+
+        contents -- the leaves, for those that are no numbers
+        """
+        found: list[int] = []
         for name, part, numbers in self._chosen(structure):
-            for leaf_name, k in zip(leaf_names(part, name), numbers, strict=True):
+            count, inside = len(found), are_in(part, is_object)
+            for leaf_name, k, own in zip(leaf_names(part, name), numbers, inside, strict=True):
                 dtype = kinds[k]
-                if dtype is None or dtype.kind not in "fc" or dtype not in DTYPES.values():
-                    what = "no number" if dtype is None else f"of dtype {dtype}"
-                    raise TypeError(
-                        f"{self._where()}: {self.name} needs floats to differentiate by, but "
-                        f"argument {leaf_name!r} is {what}. Pass a float (1.0, x.astype(float)), "
-                        "or choose other arguments with argnums")
+                if dtype is not None and dtype.kind in "fc" and dtype in DTYPES.values():
+                    found.append(k)
+                elif not own:
+                    self._refuse(leaf_name, dtype)
+                elif dtype is None and hides_numbers(contents[k], kinds_of_objects(part)):
+                    self._refuse_hiding(leaf_name, contents[k])
+            if len(found) == count and any(inside):
+                raise TypeError(f"{self._where()}: {self.name} needs floats to differentiate by, "
+                                f"but argument {name!r} has none. Pass floats, or choose other "
+                                "arguments with argnums")
+        return found
+
+    def _refuse(self, name: str, dtype: np.dtype | None) -> NoReturn:
+        what = "no number" if dtype is None else f"of dtype {dtype}"
+        raise TypeError(
+            f"{self._where()}: {self.name} needs floats to differentiate by, but argument "
+            f"{name!r} is {what}. Pass a float (1.0, x.astype(float)), or choose other arguments "
+            "with argnums")
+
+    def _refuse_hiding(self, name: str, x: object) -> NoReturn:
+        raise TypeError(
+            f"{self._where()}: {self.name} by an object needs to see all of its numbers, but "
+            f"{name!r} is a {type(x).__name__} that leads to some. Hold them in attributes, lists, "
+            "tuples or dicts, call methods by self.method(...), or say with "
+            "tracejit.register_structure what the class is made of")
 
     def _where(self) -> str:
         """Return the line on which the function is defined."""
@@ -100,8 +129,9 @@ class Gradient:
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
                      leaves: Sequence[object] | None) -> Program:
         """Capture the function and append its gradient."""
-        self._require_float([getattr(s.content, "dtype", None) if s.kind == "static" else
-                             s.dtype if s.kind != "generator" else None for s in specs], structure)
+        floats = self._floats([getattr(s.content, "dtype", None) if s.kind == "static" else
+                               s.dtype if s.kind != "generator" else None for s in specs],
+                              structure, [s.content for s in specs])
         c = capture_function(self.fn, specs, structure, leaves, assigns=True)
         value, aux = self._split(c.structure)
         if value != LEAF or c.constants[0] is not None:
@@ -109,20 +139,24 @@ class Gradient:
         self._require_scalar(c.graph.outputs[0].aval, c.graph.name)
         inputs = {leaf: k for k, leaf in enumerate(c.arg_leaves)}
         chosen = self._chosen(structure)
-        wrt = [c.united.get(inputs[k], inputs[k]) for _, _, numbers in chosen for k in numbers]
+        wrt = [c.united.get(inputs[k], inputs[k]) for k in floats]
         kept = list(range(len(c.graph.outputs)))[0 if self.with_value else 1:]
         graph = gradient_graph(c.graph, wrt, kept, f"{self.name}[{c.graph.name}]", c.guards)
-        return self._program(c, graph, chosen, specs, aux, wrt, kept)
+        return self._program(c, graph, chosen, specs, aux, wrt, kept, floats)
 
     def _program(self, c: Capture, graph: Graph, chosen: Sequence[Chosen],
                  specs: Sequence[ArgSpec], aux: Structure | None, wrt: list[int],
-                 kept: list[int]) -> Program:
+                 kept: list[int], floats: Sequence[int]) -> Program:
         parts = [part for _, part, _ in chosen]
         grads = parts[0] if not isinstance(self.argnums, (tuple, list)) else Structure(
             tuple, None, tuple(parts))
         weak = [c.weak[k] for k in kept] + [specs[c.arg_leaves[k]].kind in ("float", "complex")
                                             for k in wrt]
         constants = c.constants if self.with_value else c.constants[1:]
+        numbers = [k for _, _, numbers in chosen for k in numbers]
+        own: list[tuple[Any, ...] | None] = [None if k in floats else (None,) for k in numbers]
+        returned = tuple([(len(constants) + place, True, k) for place, k in enumerate(numbers)
+                          if k not in floats])
         head: tuple[Structure, ...] = ()
         if self.with_value:
             head = (LEAF,) if aux is None else (Structure(tuple, None, (LEAF, aux)),)
@@ -136,11 +170,11 @@ class Gradient:
         if self.with_value:
             results[0] = "value"
         program = Program(graph.name, graph, c, (*c.arg_leaves, *c.leaves), result,
-                          [*constants, *(None for _ in wrt)], weak, [], self.options, assigned,
-                          results, zero_d=tuple([k for k, output in enumerate(kept)
+                          [*constants, *own], weak, [], self.options, assigned,
+                          results, returned, zero_d=tuple([k for k, output in enumerate(kept)
                                                  if output in c.zero_d]))
         if aux is not None and not self.with_value:  # (gradients, aux): gradients come last so far
-            program = _rotated(program, len(constants), len(wrt))
+            program = _rotated(program, len(constants), len(wrt), len(own))
         return program
 
     # --- within a capture -----------------------------------------------------------------------
@@ -149,9 +183,8 @@ class Gradient:
         """Differentiate within a capture: the result is part of the program around it."""
         leaves, structure = flatten((args, kwargs))
         leaves = [lift(x) if isinstance(x, np.ndarray) else x for x in leaves]
-        self._require_float([dtype_of_leaf(x) for x in leaves], structure)
+        wrt = self._floats([dtype_of_leaf(x) for x in leaves], structure, leaves)
         chosen = self._chosen(structure)
-        wrt = [k for _, _, numbers in chosen for k in numbers]
         block, inner_leaves, inner_structure, constants, heads = capture_block(
             self.fn, leaves, structure, wrt)
         value, aux = self._split(inner_structure)
@@ -166,7 +199,8 @@ class Gradient:
         outputs = [tracer_of_atom(a, weak)
                    for a, weak in zip(results[:len(kept)], inner_leaves, strict=True)]
         by_leaf = dict(zip(wrt, results[len(kept):], strict=True))
-        grads = [tracer_of_atom(by_leaf[heads.get(k, k)], is_weak(leaves[k])) for k in wrt]
+        grads = [tracer_of_atom(by_leaf[heads.get(k, k)], is_weak(leaves[k])) if k in wrt else
+                 leaves[k] for _, _, numbers in chosen for k in numbers]
         return self._assemble(outputs, grads, constants, chosen, aux)
 
     def _assemble(self, outputs: list[object], grads: list[object], constants: list[Any],
@@ -183,8 +217,8 @@ class Gradient:
         return (value, gradient) if self.with_value else gradient
 
 
-def _rotated(program: Program, before: int, count: int) -> Program:
-    """Move the gradients to the front of a program's results."""
+def _rotated(program: Program, before: int, count: int, leaves: int) -> Program:
+    """Move the gradients, of so many outputs and leaves, to the front of a program's results."""
     graph = program.graph
     outputs = graph.outputs
     kept = len(outputs) - count
@@ -193,9 +227,11 @@ def _rotated(program: Program, before: int, count: int) -> Program:
     weak = [program.weak[k] for k in order]
     constants = [*program.constants[before:], *program.constants[:before]]
     assigned = [(path, output + count) for path, output in program.assigned]
+    returned = tuple([((k - before) % (before + leaves), is_argument, j)
+                      for k, is_argument, j in program.returned])
     results = {k: program.results[old] for k, old in enumerate(order) if old in program.results}
     return replace(program, graph=replace(graph, block=block), constants=constants, weak=weak,
-                   assigned=assigned, results=results,
+                   assigned=assigned, results=results, returned=returned,
                    zero_d=tuple([output + count for output in program.zero_d]))
 
 

@@ -31,11 +31,20 @@ from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.specs import ArgSpec
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
-from tracejit.transforms.arguments import argument_places, find_argument
+from tracejit.transforms.arguments import argument_places, find_argument, open_arguments
 from tracejit.transforms.compiled import Jit
 from tracejit.transforms.nested import capture_block, conforming, dtype_of_leaf, tracer_of_atom
 from tracejit.transforms.options import Options
-from tracejit.tree import Structure, flatten, flatten_call, has_one_twice, leaf_names, unflatten
+from tracejit.tree import (
+    Structure,
+    are_in,
+    flatten,
+    flatten_call,
+    has_one_twice,
+    is_object,
+    leaf_names,
+    unflatten,
+)
 
 __all__ = ["Pullback", "Tangent", "pair_of"]
 
@@ -122,6 +131,8 @@ class Pullback:
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Return (value, pullback), or (value, pullback, aux)."""
+        if self.argnums is not None:
+            args, kwargs = open_arguments(self.fn, self.argnums, args, kwargs)
         if is_tracing():
             return self.inline(args, kwargs)
         leaves, structure = flatten_call(args, kwargs)
@@ -164,10 +175,12 @@ class Pullback:
         found = [find_argument(self.fn, place, args, kwargs) for place in places]
         numbers = [k for _, part, first in found for k in range(first, first + part.count)]
         for name, part, first in found:
-            for k in range(first, first + part.count):
-                if k not in floats and self.argnums is not None:
-                    raise TypeError(f"vjp needs floats to differentiate by, but argument {name!r} "
-                                    "is not")
+            inside = are_in(part, is_object)
+            if self.argnums is not None and (
+                    (part.count and floats.isdisjoint(range(first, first + part.count))) or any(
+                        first + k not in floats and not inside[k] for k in range(part.count))):
+                raise TypeError(f"vjp needs floats to differentiate by, but argument {name!r} "
+                                "is not")
         parts = [part for _, part, _ in found]
         single = self.argnums is not None and not isinstance(self.argnums, (tuple, list))
         return numbers, parts[0] if single else Structure(tuple, None, tuple(parts))
@@ -182,14 +195,13 @@ class Pullback:
         kinds = [dtype_of_leaf(x) for x in leaves]
         numbers, grads = self.chosen(kinds, structure)
         wrt = [k for k in numbers if k in set(_differentiable(kinds))]
+        own = {k: leaves[k] for k in _of_objects(numbers, grads) if k not in wrt}
         block, weak, out_structure, constants, heads = capture_block(self.fn, leaves, structure,
                                                                      wrt)
         operands = [atom_of(leaves[k]) for k in wrt]
-        results = [tracer_of_atom(a, w)
-                   for a, w in zip(inline_region(block, operands), weak, strict=True)]
+        results = list(map(tracer_of_atom, inline_region(block, operands), weak))
         rest = iter(results)
-        value = unflatten(out_structure,
-                          iter([next(rest) if c is None else c[0] for c in constants]))
+        value = unflatten(out_structure, [next(rest) if c is None else c[0] for c in constants])
 
         def pullback(ct: object) -> Any:
             """Return the cotangents of the arguments."""
@@ -207,11 +219,17 @@ class Pullback:
             found = inline_region(whole, [*operands, *atoms])[len(cts):]
             by_leaf = {k: tracer_of_atom(a, is_weak(leaves[k]))
                        for k, a in zip(wrt, found, strict=True)}
-            return unflatten(grads, iter([by_leaf.get(heads.get(k, k)) for k in numbers]))
+            return unflatten(grads, iter([own.get(k, by_leaf.get(heads.get(k, k)))
+                                          for k in numbers]))
 
         value, aux = value if self.has_aux else (value, None)
         value_structure = flatten(value)[1]
         return (value, pullback, aux) if self.has_aux else (value, pullback)
+
+
+def _of_objects(numbers: Sequence[int], structure: Structure) -> list[int]:
+    """Return those leaves, given by their numbers, that are in objects."""
+    return [k for k, inside in zip(numbers, are_in(structure, is_object), strict=True) if inside]
 
 
 def _as_now(x: object) -> Any:
@@ -295,8 +313,10 @@ class _Backward:
         sources: tuple[int | Leaf, ...] = (*c.arg_leaves, *state, *given)
         weak = [specs[k].kind in ("float", "complex") for k in numbers if k in floats]
         constants: list[Any] = [None if k in floats else (None,) for k in numbers]
+        own = tuple([(numbers.index(k), True, k) for k in _of_objects(numbers, grads)
+                     if k not in floats])
         return Program(graph.name, graph, c, sources, grads, constants, weak, [],
-                       self.owner.options)
+                       self.owner.options, returned=own)
 
     def inline(self, args: Any, kwargs: object) -> Any:
         """Within a capture, of a tape that recorded the pullback, make it anew there."""

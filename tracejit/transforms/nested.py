@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
@@ -30,7 +30,14 @@ from tracejit.trace.values.identities import named
 from tracejit.trace.values.mixed import returned
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer, scalar_of, tracer_of
-from tracejit.tree import Structure, flatten, leaf_names, unflatten
+from tracejit.tree import (
+    Structure,
+    containers_in,
+    flatten,
+    is_opened,
+    leaf_names,
+    unflatten,
+)
 
 __all__ = ["call_of", "capture_block", "conforming", "dtype_of_leaf", "names_of", "tracer_of_atom"]
 
@@ -107,7 +114,7 @@ def capture_block(fn: Callable[..., object], leaves: list[object], structure: St
             inner[k] = handed.copy(k, partial(scalar_of, v, weak=is_weak(leaves[k])), v)
         for k, value in others.items():
             inner[k] = handed.copy(k, partial(tracer_of, value))
-        args, kwargs = unflatten(structure, iter(inner))
+        args, kwargs = _given(structure, inner)
         results, out_structure = flatten(in_one_dtype(call_function(fn, args, kwargs)))
         outputs, weak, constants = _apart(results)
         if what is None:
@@ -118,6 +125,14 @@ def capture_block(fn: Callable[..., object], leaves: list[object], structure: St
             _refuse_written(trace.captured.names_of(frame.written))
         block = scope.close(outputs)
     return block, weak, out_structure, constants, handed.heads
+
+
+def _given(structure: Structure, leaves: Sequence[object]) -> tuple[Any, Any]:
+    """Return the arguments of a call; objects that it differentiates by are not to be changed."""
+    call: tuple[Any, Any] = unflatten(structure, iter(leaves))
+    current().captured.passed |= {
+        id(x): (x, True) for x in containers_in(call, structure, is_opened)}
+    return call
 
 
 def _apart(results: list[object]) -> tuple[list[Atom], list[bool], list[Any]]:

@@ -134,8 +134,9 @@ class Captures(Outside):
         self.given: dict[int, tuple[Any, int]] = {}
         """The containers of the arguments, by their ids, each with the number of the first that is
         the same object in the call."""
-        self.passed: dict[int, Any] = {}
-        """The containers of the arguments that the caller would see change, by their ids."""
+        self.passed: dict[int, tuple[Any, bool]] = {}
+        """The containers of the arguments that the caller would see change, by their ids, and
+        whether they are of an object that a gradient is by."""
 
     def name(self, fn: FunctionType, name: str) -> Any:
         """Return the object that a function's outer name stands for; `NameError` if nothing."""
@@ -175,7 +176,7 @@ class Captures(Outside):
         if isinstance(content, np.ndarray) and content.dtype.kind in "biufc":
             return self._array(path, content)
         if is_number(content):
-            value, tracer = self.make_input(content, path, path.name)
+            value, tracer = self.make_input(content, path, path.short)
             self.leaves.append(Leaf(path, content, value))
             return tracer
         if is_generator(content):
@@ -224,12 +225,12 @@ class Captures(Outside):
         named = {k: captured(x, "__kwdefaults__", k) for k, x in (fn.__kwdefaults__ or {}).items()}
         return plain or None, named or None
 
-    def static(self, x: object) -> Any:
+    def static(self, x: object, name: str = "self") -> Any:
         """Return the stand-in for an argument that is no data, or for the function that is called.
 
         Its attributes, as they are read later, are captured state.
         """
-        path = Path(Given({"self": x}), "self")
+        path = Path(Given({name: x}), name)
         if type(x) in _CONTAINERS or isinstance(x, functools.partial) or (
                 isinstance(x, BuiltinFunctionType) and type(x.__self__) in _CONTAINERS):
             return self.read(path)
@@ -257,7 +258,7 @@ class Captures(Outside):
 
     def _array(self, path: Path, content: np.ndarray) -> Tracer:
         if id(content) not in self.arrays:
-            value, tracer = self.make_input(content, path, path.name)
+            value, tracer = self.make_input(content, path, path.short)
             self.leaves.append(Leaf(path, content, value))
             tracer.cell.is_array = True
             self.first_read[id(content)] = copy_of(content)
@@ -284,7 +285,7 @@ class Captures(Outside):
     def _generator(self, path: Path, content: object) -> Any:
         """Return the stand-in of a generator of random numbers, which is read at every call."""
         if id(content) not in self.generators:
-            value, generator = self.make_input(content, path, path.name)
+            value, generator = self.make_input(content, path, path.short)
             self.leaves.append(Leaf(path, content, value))
             self.generators[id(content)] = content, generator
         else:
@@ -548,6 +549,11 @@ class Captures(Outside):
         if self.is_from_outside(x):
             raise refuse(f"changing a {type(x).__name__} from outside of the captured function",
                          "Return the new value instead, or work on a copy made inside")
+        _, is_opened = self.passed.get(id(x), (None, False))
+        if is_opened:
+            raise refuse(f"changing a {type(x).__name__} that a gradient is by, or that belongs "
+                         "to such an object", "Return the new value instead, or work on a copy "
+                         "made inside")
         if self.is_given_twice(x):
             raise refuse(f"changing a {type(x).__name__} that is an argument twice",
                          "Pass a copy, or return the new value instead")

@@ -49,11 +49,14 @@ class FunctionRoot(Holder):
 
 
 class Given(dict[str, Any]):
-    """A root for an argument that is no data, or for the function, under the name "self".
+    """A root for an argument that is no data, under its name, or for the function, under "self".
 
     Each attempt to capture a call makes another one, for the same object.
     """
 
+
+_ON_THE_WAY = ("__self__", "__func__", "__wrapped__", "__dict__", "__defaults__", "__kwdefaults__")
+"""Attributes that are not named where what they lead to is."""
 
 _MADE_ANEW = (FunctionRoot, Given)
 """Roots of which each attempt to capture a call makes another one, for the same object."""
@@ -84,7 +87,7 @@ class Path:
         """Return the key that equal paths share."""
         root: Any = self.root
         if type(root) in _MADE_ANEW:
-            root = root["self"] if type(root) is Given else root.content
+            root = root[self.name] if type(root) is Given else root.content
         return (id(root), self.name, token(self.steps))
 
     def read(self) -> Any:
@@ -109,8 +112,15 @@ class Path:
     def __str__(self) -> str:
         text = self.name
         for kind, key in self.steps:
-            text = _TEXTS[kind](text, key)
+            if (kind, key) != ("attr", "__self__") or text != "self":  # of a method that is called
+                text = _TEXTS[kind](text, key)
         return text
+
+    @property
+    def short(self) -> str:
+        """Return a name for the content: the root's, attributes and keys."""
+        words = [key for kind, key in self.steps if kind in ("attr", "item", "entry", "own")]
+        return "_".join([self.name, *[str(x) for x in words if x not in _ON_THE_WAY]])
 
 
 def class_entry(cls: type, name: str, *behind: type) -> Any:

@@ -1,0 +1,69 @@
+"""Objects that a transform differentiates by: their leaves that are no floats, and what these hide.
+
+A gradient has such leaves as the object has them. So none may hold numbers that the function reads
+through it, as they would be taken for parts of the gradient, or left out of it.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import sys
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from tracejit.tree import Structure, is_object
+
+__all__ = ["hides_numbers", "kinds_of_objects"]
+
+_MOST = 1000
+"""The most things that are looked at; what holds more is taken to hide some."""
+
+_LOOKED_INTO = {"builtins", "collections", "functools", "types", "numpy", "scipy"}
+"""Of the libraries with a version the modules whose objects may hold a user's numbers."""
+
+
+def kinds_of_objects(structure: Structure) -> set[type]:
+    """Return the classes of the objects in a structure that are no containers of Python's."""
+    kind: Any = structure.kind
+    own = {kind} if is_object(kind) else set()
+    return own.union(*map(kinds_of_objects, structure.parts))
+
+
+def hides_numbers(x: object, kinds: set[type]) -> bool:
+    """Return whether a leaf that is no number leads to numbers, or to an object of some classes.
+
+    Of a function what counts is the objects that it is bound to, or closes over.
+    """
+    is_function = isinstance(x, (FunctionType, MethodType, functools.partial))
+    seen: dict[int, object] = {}
+    rest = [x]
+    while rest:
+        y = rest.pop()
+        if id(y) in seen:
+            continue
+        seen[id(y)] = y
+        if type(y) in kinds or len(seen) > _MOST:
+            return True
+        if isinstance(y, (float, complex, np.inexact, np.ndarray)) and not is_function:
+            return True
+        rest += _parts_of(y)
+    return False
+
+
+def _parts_of(x: Any) -> list[object]:
+    """Return the things that an object leads to, as far as they are a user's."""
+    if isinstance(x, (type, ModuleType, np.ufunc, np.dtype, str, bytes, int)):
+        return []
+    if isinstance(x, FunctionType):
+        cells = [c.cell_contents for c in x.__closure__ or () if c != _EMPTY]
+        return [*cells, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
+    home = type(x).__module__.partition(".")[0]
+    if home in sys.stdlib_module_names and home not in _LOOKED_INTO:
+        return []
+    return gc.get_referents(x)
+
+
+_EMPTY = type((lambda x: lambda: x)(0).__closure__[0])()  # type: ignore[index]
