@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tracejit.codegen.buffers import Buffer, Buffers
+from tracejit.codegen.check_hoisting import hoist_checks
 from tracejit.codegen.cleanup import drop_unread, inline_once
 from tracejit.codegen.control import ControlFlow
 from tracejit.codegen.effects import Effects
@@ -86,6 +87,9 @@ def lower_for(target: Target, graph: Graph, carried_out: Graph, *, checked: bool
     if lengths is not None:
         short = {kernel.scalar_names[v]: n for v, n in lengths.items() if v in kernel.scalar_names}
         write_out_short_loops(kernel, short, frame.fresh)
+        check(kernel)
+    if target.style.vectorises:
+        hoist_checks(kernel, frame.fresh)
         check(kernel)
     if target.style.parallel:
         sum_in_stretches(kernel, frame.fresh)
