@@ -551,7 +551,7 @@ _READS = [
     ("length of a file by a with", "read()", ["write('3.0')", "write('45.0')"]),
 ]
 _REFUSED = {"counter", "generator kept", "random numbers", "clock", "proxy of an object",
-            "structured record", "function made by exec", "generator function",
+            "function made by exec", "generator function",
             "eval without names"}
 for _name, _read, _changes in _READS:
     case(f"world: {_name}", f"{_WORLD}\nweak = weakref.proxy(o)\ncounter = itertools.count()\n"

@@ -5,17 +5,18 @@ from __future__ import annotations
 import dataclasses
 import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from types import MemberDescriptorType
 from typing import Any, TypeVar
 
 from tracejit.exact import MADE_BY_PYTHON, same, token
+from tracejit.structured_dtypes import KINDS, dtype_of_text, field_names, fields_of, joined
 
-__all__ = ["LEAF", "READING", "Opened", "Registered", "Spread", "SpreadRows", "Structure",
-           "are_in", "containers_in", "flatten", "flatten_call", "has_one_twice",
-           "is_object", "is_opened", "is_record", "leaf_names", "register_structure",
+__all__ = ["LEAF", "READING", "STRUCTURED", "Opened", "Registered", "Spread", "SpreadRows",
+           "Structure", "are_in", "beside_floats", "containers_in", "flatten", "flatten_call",
+           "has_one_twice", "is_object", "is_opened", "is_record", "leaf_names", "register_structure",
            "registration_of", "unflatten"]
 
 
@@ -26,7 +27,7 @@ T = TypeVar("T")
 class Structure:
     """The shape of a nest: a kind of node, a key in which equal kinds agree, and the parts.
 
-    aux     -- the keys of a dict, the names of fields
+    aux     -- the keys of a dict, the names of fields; of a structured array its dtype and rank
     repeats -- of a call's arguments, where a container is met twice: for each, the number of the
                first that is the same object
     """
@@ -62,6 +63,9 @@ def _is_changeable(kind: type | None) -> bool:
 
 
 LEAF = Structure(None)
+
+STRUCTURED: frozenset[Any] = frozenset(KINDS)
+"""The kinds of nodes that are structured arrays or records: keyed by dtype, as text, and rank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +185,19 @@ def registration_of(kind: type | None) -> Registered | None:
     return None if kind is None else _REGISTERED.get(kind)
 
 
-def _parts(x: Any, opens: bool = False) -> tuple[Any, list[Any]] | None:
-    """Return the kind of a node, and its parts; None for a leaf.
+def _parts(x: Any, opens: bool = False) -> tuple[type, Any, list[Any]] | None:
+    """Return the type of a node, the key of its kind, and its parts; None for a leaf.
 
     opens -- whether objects of any user's class are nodes
     """
+    if hasattr(type(x), "as_fields"):  # a structured array within a capture
+        found: tuple[type, Any, list[Any]] = x.as_fields()
+        return found
+    node = _parts_of_container(x, opens)
+    return fields_of(x) if node is None else (type(x), *node)
+
+
+def _parts_of_container(x: Any, opens: bool) -> tuple[Any, list[Any]] | None:
     if x is None:
         return (None, [])
     kind: Any = type(x)
@@ -277,7 +289,7 @@ def is_object(kind: type | None) -> bool:
         kind in _REGISTERED or not issubclass(kind, tuple))
 
 
-_OF_PYTHON = {list, tuple, dict, type(None), Spread, SpreadRows}
+_OF_PYTHON = {list, tuple, dict, type(None), Spread, SpreadRows, *STRUCTURED}
 
 
 def are_in(structure: Structure, is_such: Callable[[type | None], bool],
@@ -287,6 +299,16 @@ def are_in(structure: Structure, is_such: Callable[[type | None], bool],
         return [inside]
     inside = inside or is_such(structure.kind)
     return [found for part in structure.parts for found in are_in(part, is_such, inside)]
+
+
+def beside_floats(structure: Structure, is_float: Sequence[bool]) -> list[bool]:
+    """Return of each leaf whether it is a field of a structured array that has floats, too."""
+    if structure.kind in STRUCTURED:
+        return [any(is_float)] * structure.count
+    found: list[bool] = []
+    for part in structure.parts:
+        found += beside_floats(part, is_float[len(found):len(found) + part.count])
+    return found if structure.kind is not None else [False]
 
 
 def flatten(x: object) -> tuple[list[Any], Structure]:
@@ -308,8 +330,8 @@ def _visit(x: Any, leaves: list[object], opens: bool = False) -> Structure:
             x = x.as_leaf()
         leaves.append(x)
         return LEAF
-    aux, parts = node
-    return Structure(type(x), aux, tuple([_visit(part, leaves, opens) for part in parts]))
+    kind, aux, parts = node
+    return Structure(kind, aux, tuple([_visit(part, leaves, opens) for part in parts]))
 
 
 def flatten_call(args: tuple[object, ...],
@@ -352,7 +374,7 @@ def containers_in(x: Any, structure: Structure,
     assert node is not None
     within = None if is_such is None or is_such(structure.kind) else is_such
     return [*([] if within else [x]), *(
-        c for part, s in zip(node[1], structure.parts, strict=True)
+        c for part, s in zip(node[2], structure.parts, strict=True)
         for c in containers_in(part, s, within))]
 
 
@@ -374,12 +396,26 @@ def unflatten(structure: Structure, leaves: Iterator[object] | list[object]) -> 
         return structure.kind(parts)
     if structure.kind is dict:
         return dict(zip(structure.aux, parts, strict=True))
+    if structure.kind in STRUCTURED:
+        return _with_fields(structure, parts)
     how = _REGISTERED.get(structure.kind)
     if how is not None and how.unflatten is not None:
         return how.unflatten(structure.aux, parts)
     if structure.aux is None:
         return tuple.__new__(structure.kind, parts)  # whose `__new__` may take other arguments
     return _made_of(structure.kind, dict(zip(structure.aux, parts, strict=True)))
+
+
+def _with_fields(structure: Structure, parts: list[Any]) -> Any:
+    """Return a structured array, within a capture its stand-in; of specs a dict of the fields."""
+    assert structure.kind is not None
+    text, _ = structure.aux
+    traced: Any = next((x for x in parts if hasattr(type(x), "joined_fields")), None)
+    if traced is not None:
+        return traced.joined_fields(structure.kind, text, parts)
+    if any(hasattr(type(x), "is_leaf") or type(x) is dict for x in parts):
+        return dict(zip(field_names(dtype_of_text(text)), parts, strict=True))
+    return joined(structure.kind, text, parts)
 
 
 def _made_of(kind: type, attributes: dict[str, Any]) -> Any:
@@ -402,6 +438,8 @@ def leaf_names(structure: Structure, name: str) -> list[str]:
     how = _REGISTERED.get(kind)
     if kind is dict:
         steps = [f"[{key!r}]" for key in structure.aux]
+    elif kind in STRUCTURED:
+        steps = [f"[{name!r}]" for name in field_names(dtype_of_text(structure.aux[0]))]
     elif (how is not None and how.flatten is not None) or kind in (list, tuple, *_SPREAD):
         steps = [f"[{k}]" for k in range(len(structure.parts))]
     else:

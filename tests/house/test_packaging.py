@@ -24,10 +24,10 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SETUPTOOLS = PYPROJECT["tool"]["setuptools"]
 
 # What each part of tracejit may import, besides itself, in the order in which data flows.
-BASE = {"errors", "configuration", "display", "exact", "tree"}
+BASE = {"errors", "configuration", "display", "exact", "structured_dtypes", "tree"}
 LAYERS = {
     **{part: set[str]() for part in sorted(BASE)},
-    "tree": {"exact"},
+    "tree": {"exact", "structured_dtypes"},
     "ir": BASE,
     "trace": BASE | {"ir"},
     "ops": BASE | {"ir", "trace"},

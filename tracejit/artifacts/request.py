@@ -11,7 +11,7 @@ from typing import Any
 from tracejit.artifacts.fingerprints import Unstorable, describe, is_users, known_module
 from tracejit.store.digests import digest
 from tracejit.trace.values.specs import ArgSpec
-from tracejit.tree import LEAF, Spread, SpreadRows, Structure, registration_of
+from tracejit.tree import LEAF, STRUCTURED, Spread, SpreadRows, Structure, registration_of
 
 __all__ = ["KINDS", "describe_request", "function_name", "is_record", "kind_text", "kinds_in",
            "slot_of", "spec_text", "structure_of_text", "structure_text"]
@@ -84,8 +84,8 @@ def kinds_in(s: Structure) -> list[type]:
     return [*own, *[kind for part in s.parts for kind in kinds_in(part)]]
 
 
-KINDS: dict[str, type] = {k.__name__: k for k in (list, tuple, dict, set, type(None), Spread,
-                                              SpreadRows)}
+KINDS: dict[str, type] = {k.__name__: k for k in (
+    list, tuple, dict, set, type(None), Spread, SpreadRows, *STRUCTURED)}
 """The containers that hold nothing but their items, by name."""
 
 

@@ -55,7 +55,10 @@ _IN_ANOTHER = (
 def remedy_for_dtype(dtype: np.dtype) -> str:
     """Return what a user can do about an array of a dtype that the IR does not have."""
     if dtype.names is not None:
-        return f"Pass its fields as arguments: {', '.join([f'x[{n!r}]' for n in dtype.names])}"
+        numbers = [n for n in dtype.names if dtype[n].base in DTYPES.values()]
+        if not numbers:
+            return "None of its fields holds numbers: convert one outside, x['name'].astype(float)"
+        return f"Pass its fields as arguments: {', '.join([f'x[{n!r}]' for n in numbers])}"
     for beginnings, remedy in _IN_ANOTHER:
         if dtype.name.startswith(tuple(beginnings.split())):
             return remedy

@@ -30,6 +30,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     joins,
     joint_histograms,
     kinds_of_results,
+    likes,
     linalg,
     log_sums,
     mathematics,

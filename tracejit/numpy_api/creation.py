@@ -10,6 +10,7 @@ import numpy as np
 
 from tracejit.ir.dims import Dim, Expr, bare_value, maximum
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.structured_arrays import has_fields, structured_array
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import CREATES, FUNCTIONS, METHODS, Capturing, captures
 from tracejit.trace.ground.layouts import lay_out
@@ -28,8 +29,10 @@ from tracejit.trace.values.equations import (
     supported,
     to_dim,
 )
+from tracejit.trace.values.fields import Fields
 from tracejit.trace.values.indexing import as_element, require_one_number
 from tracejit.trace.values.known_numbers import need_int
+from tracejit.trace.values.making_fields import blank_fields
 from tracejit.trace.values.python_numbers import is_scalar, require
 from tracejit.trace.values.reshapes import contiguous
 from tracejit.trace.values.tracer import Tracer, tracer_of
@@ -37,7 +40,7 @@ from tracejit.trace.values.tracer import Tracer, tracer_of
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["counted", "counted_dims", "filled", "iota"]
+__all__ = ["counted", "counted_dims", "creates", "empty", "filled", "full", "iota", "ones", "zeros"]
 
 
 def creates(*functions: object) -> Callable[[Capturing], Capturing]:
@@ -99,20 +102,26 @@ def iota(size: Dim, start: Dim = 0) -> Tracer:
 
 
 @creates(np.zeros)
-def zeros(shape: object, dtype: npt.DTypeLike = float, order: str = "C") -> Tracer:
+def zeros(shape: object, dtype: npt.DTypeLike = float, order: str = "C") -> Any:
     """Return zeros."""
+    if has_fields(dtype):
+        return blank_fields(zeros, shape, dtype)
     return lay_out(filled(shape, 0, dtype), order)
 
 
 @creates(np.ones)
-def ones(shape: object, dtype: npt.DTypeLike | None = None, order: str = "C") -> Tracer:
+def ones(shape: object, dtype: npt.DTypeLike | None = None, order: str = "C") -> Any:
     """Return ones."""
+    if has_fields(dtype):
+        return blank_fields(ones, shape, dtype)
     return lay_out(filled(shape, 1, dtype or float), order)
 
 
 @creates(np.empty)
-def empty(shape: object, dtype: npt.DTypeLike = float, order: str = "C") -> Tracer:
+def empty(shape: object, dtype: npt.DTypeLike = float, order: str = "C") -> Any:
     """Return an array to be written to."""
+    if has_fields(dtype):
+        return blank_fields(empty, shape, dtype)
     cast_dtype = supported(dtype)
     result = tracer_of(emit_value("empty", [], {"shape": counted_dims(shape), "dtype": cast_dtype}))
     return lay_out(result, order)
@@ -141,43 +150,13 @@ def full(shape: object, fill_value: object, dtype: npt.DTypeLike | None = None,
     return lay_out(result, order)
 
 
-@creates(np.full_like)
-def full_like(a: object, fill_value: object, dtype: npt.DTypeLike | None = None, order: str = "K",
-              subok: bool = True, shape: object = None) -> Tracer:
-    """Return an array filled with a value, of another's shape and dtype."""
-    a = lift(a)
-    target = tuple(map(as_operand, dims_of(a))) if shape is None else shape
-    return lay_out(full(target, fill_value, dtype or dtype_of(a), ""), order, a)
-
-
-@creates(np.zeros_like)
-def zeros_like(a: object, dtype: npt.DTypeLike | None = None, order: str = "K", subok: bool = True,
-               shape: object = None) -> Tracer:
-    """Return zeros of another's shape and dtype."""
-    return full_like(a, 0, dtype, order, shape=shape)
-
-
-@creates(np.ones_like)
-def ones_like(a: object, dtype: npt.DTypeLike | None = None, order: str = "K", subok: bool = True,
-              shape: object = None) -> Tracer:
-    """Return ones of another's shape and dtype."""
-    return full_like(a, 1, dtype, order, shape=shape)
-
-
-@creates(np.empty_like)
-def empty_like(prototype: object, dtype: npt.DTypeLike | None = None, order: str = "K",
-               subok: bool = True, shape: object = None) -> Tracer:
-    """Return an array to be written to, of another's shape and dtype."""
-    prototype = lift(prototype)
-    target = tuple(map(as_operand, dims_of(prototype))) if shape is None else shape
-    return lay_out(empty(target, dtype or dtype_of(prototype), ""), order, prototype)
-
-
 @creates(np.array)
 def array(a: object, dtype: npt.DTypeLike | None = None, *, copy: object = True, order: str = "K",
-          ndmin: int = 0) -> Tracer:
+          ndmin: int = 0) -> Any:
     """Return an array of numbers, tracers, or nested lists of them."""
     copy = {"ALWAYS": True, "IF_NEEDED": None, "NEVER": False}.get(getattr(copy, "name", ""), copy)
+    if isinstance(a, Fields) or (has_fields(dtype)):
+        return structured_array(a, dtype, copy)
     if isinstance(a, range):
         result = FUNCTIONS[np.arange](a.start, a.stop, a.step)
     elif isinstance(a, TracedIterable):
@@ -216,7 +195,7 @@ def _ordered(a: Tracer, order: str) -> Tracer:
 
 @creates(np.asarray, np.asanyarray)
 def asarray(a: object, dtype: npt.DTypeLike | None = None, order: Any = None, *,
-            copy: object = None) -> Tracer:
+            copy: object = None) -> Any:
     """Return an array as it is, if it has the dtype; a copy of anything else."""
     return array(a, dtype, copy=copy, order=order or "K")
 
@@ -263,8 +242,10 @@ def _join(items: Any, wanted: Any = None) -> Tracer:
 
 
 @creates(np.copy)
-def copy(a: object, order: str = "K", subok: bool = False) -> Tracer:
+def copy(a: object, order: str = "K", subok: bool = False) -> Any:
     """Return a copy: a cell of its own."""
+    if isinstance(a, Fields):
+        return structured_array(a, None, True)
     a = as_tracer(a)
     return lay_out(tracer_of(a.value), order, a)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -24,7 +25,16 @@ from tracejit.transforms.arguments import argument_places, find_argument
 from tracejit.transforms.nested import capture_block, dtype_of_leaf, tracer_of_atom
 from tracejit.transforms.objects import hides_numbers, kinds_of_objects
 from tracejit.transforms.options import Options
-from tracejit.tree import LEAF, Structure, are_in, flatten, is_object, leaf_names, unflatten
+from tracejit.tree import (
+    LEAF,
+    Structure,
+    are_in,
+    beside_floats,
+    flatten,
+    is_object,
+    leaf_names,
+    unflatten,
+)
 
 __all__ = ["Gradient"]
 
@@ -64,16 +74,18 @@ class Gradient:
                 contents: Sequence[object]) -> list[int]:
         """Return the leaves to differentiate by; of objects those that are floats.
 
-        Elsewhere all have to be: a gradient has the other leaves of objects as they are.
+        Elsewhere all have to be: a gradient has the other leaves of objects as they are. Of a
+        structured array it has the dtype, and is zero for fields that are no floats.
 
         contents -- the leaves, for those that are no numbers
         """
         found: list[int] = []
         for name, part, numbers in self._chosen(structure):
-            count, inside = len(found), are_in(part, is_object)
+            count, zeros = len(found), beside_floats(part, [_is_float(kinds[k]) for k in numbers])
+            inside = [*map(operator.or_, are_in(part, is_object), zeros)]
             for leaf_name, k, own in zip(leaf_names(part, name), numbers, inside, strict=True):
                 dtype = kinds[k]
-                if dtype is not None and dtype.kind in "fc" and dtype in DTYPES.values():
+                if _is_float(dtype):
                     found.append(k)
                 elif not own:
                     self._refuse(leaf_name, dtype)
@@ -155,8 +167,10 @@ class Gradient:
         constants = c.constants if self.with_value else c.constants[1:]
         numbers = [k for _, _, numbers in chosen for k in numbers]
         own: list[tuple[Any, ...] | None] = [None if k in floats else (None,) for k in numbers]
+        zeros = [zero for _, part, own_numbers in chosen for zero in beside_floats(
+            part, [k in floats for k in own_numbers])]
         returned = tuple([(len(constants) + place, True, k) for place, k in enumerate(numbers)
-                          if k not in floats])
+                          if k not in floats and not zeros[place]])
         head: tuple[Structure, ...] = ()
         if self.with_value:
             head = (LEAF,) if aux is None else (Structure(tuple, None, (LEAF, aux)),)
@@ -200,7 +214,9 @@ class Gradient:
                    for a, weak in zip(results[:len(kept)], inner_leaves, strict=True)]
         by_leaf = dict(zip(wrt, results[len(kept):], strict=True))
         grads = [tracer_of_atom(by_leaf[heads.get(k, k)], is_weak(leaves[k])) if k in wrt else
-                 leaves[k] for _, _, numbers in chosen for k in numbers]
+                 None if zero else leaves[k] for _, part, numbers in chosen
+                 for k, zero in zip(numbers, beside_floats(part, [k in wrt for k in numbers]),
+                                    strict=True)]
         return self._assemble(outputs, grads, constants, chosen, aux)
 
     def _assemble(self, outputs: list[object], grads: list[object], constants: list[Any],
@@ -215,6 +231,10 @@ class Gradient:
             auxiliary = unflatten(aux, iter(leaves[1:]))
             return ((value, auxiliary), gradient) if self.with_value else (gradient, auxiliary)
         return (value, gradient) if self.with_value else gradient
+
+
+def _is_float(dtype: np.dtype | None) -> bool:
+    return dtype is not None and dtype.kind in "fc" and dtype in DTYPES.values()
 
 
 def _rotated(program: Program, before: int, count: int, leaves: int) -> Program:

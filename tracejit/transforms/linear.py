@@ -38,6 +38,7 @@ from tracejit.transforms.options import Options
 from tracejit.tree import (
     Structure,
     are_in,
+    beside_floats,
     flatten,
     flatten_call,
     has_one_twice,
@@ -175,7 +176,9 @@ class Pullback:
         found = [find_argument(self.fn, place, args, kwargs) for place in places]
         numbers = [k for _, part, first in found for k in range(first, first + part.count)]
         for name, part, first in found:
-            inside = are_in(part, is_object)
+            own = range(first, first + part.count)
+            inside = [*map(operator.or_, are_in(part, is_object),
+                           beside_floats(part, [k in floats for k in own]))]
             if self.argnums is not None and (
                     (part.count and floats.isdisjoint(range(first, first + part.count))) or any(
                         first + k not in floats and not inside[k] for k in range(part.count))):

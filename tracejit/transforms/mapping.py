@@ -27,7 +27,7 @@ from tracejit.transforms.gradient import Gradient
 from tracejit.transforms.linear import Pullback, Tangent
 from tracejit.transforms.nested import call_of, dtype_of_leaf
 from tracejit.transforms.options import Options
-from tracejit.tree import Structure, flatten, has_one_twice, leaf_names, unflatten
+from tracejit.tree import Structure, beside_floats, flatten, has_one_twice, leaf_names, unflatten
 
 __all__ = ["Composed", "make_hessian", "make_hvp", "make_jacfwd", "make_jacrev", "make_vmap"]
 
@@ -227,10 +227,12 @@ def forward_jacobian(fn: Callable[..., object], argnums: object, has_aux: bool,
 
         tangent = Tangent(without_aux if has_aux else fn, options)
 
-        found = [_columns(tangent, leaves, structure, numbers, j) for j in numbers]
+        floats = [k for k in numbers if dtype_of(leaves[k]).kind == "f"]
+        found = [_columns(tangent, leaves, structure, floats, j) for j in floats]
         by_result = zip(*(columns for columns, _ in found), strict=True)
         result = unflatten(found[0][1], iter([
-            unflatten(parts, iter(column)) for column in by_result]))
+            unflatten(parts, map(dict(zip(floats, column, strict=True)).get, numbers))
+            for column in by_result]))
         if not has_aux:
             return result
         return result, call_function(fn, args, kwargs)[1]
@@ -278,10 +280,13 @@ def _chosen(fn: Callable[..., object], argnums: object, args: object,
     return [(name, leaves[k]) for name, k in zip(names, numbers, strict=True)], numbers, whole
 
 
-def _require_floats(what: str, chosen: list[tuple[str, object]], *_: object) -> None:
-    for name, x in chosen:
+def _require_floats(what: str, chosen: list[tuple[str, object]], _: object,
+                    parts: Structure) -> None:
+    is_float = [(t := dtype_of_leaf(x)) is not None and t.kind == "f" for _, x in chosen]
+    for (name, x), real, passed in zip(chosen, is_float, beside_floats(parts, is_float),
+                                       strict=True):
         dtype = dtype_of_leaf(x)
-        if dtype is None or dtype.kind != "f":
+        if not real and (not passed or (dtype is not None and dtype.kind == "c")):
             kind = "no number" if dtype is None else f"of dtype {dtype}"
             raise TypeError(f"{what} needs real floats to differentiate by, but argument {name!r} "
                             f"is {kind}. Choose other arguments with argnums")

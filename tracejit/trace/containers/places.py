@@ -33,6 +33,7 @@ from tracejit.trace.ground.modules import is_followed
 from tracejit.trace.ground.restarts import Unroll
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.values.equations import emit
+from tracejit.trace.values.fields import Fields
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
 
@@ -384,6 +385,8 @@ def children(x: object, like: object = None) -> Iterator[Any] | None:
         return iter((x.data,))
     if isinstance(x, Numbered):
         return iter((x._number,))
+    if isinstance(x, Fields):
+        return iter(x.parts.values())
     return items_of_record(x, like)
 
 
@@ -401,6 +404,8 @@ def rebuild(x: Any, items: list[Any]) -> Any:
         return x.like(items[0], shared=x.shared)
     if isinstance(x, Numbered):
         return x.numbered(items[0])
+    if isinstance(x, Fields):
+        return x.like(items)
     return opened(x, items) if is_open(x) else type(x)(items)
 
 
@@ -459,7 +464,7 @@ def same_node(a: Any, b: Any) -> bool:
         return same_link(a, b)
     if type(a) is not type(b) or (isinstance(a, dict) and list(a) != list(b)):
         return False
-    if isinstance(a, Stored):
+    if isinstance(a, (Stored, Fields)):
         return a.is_like(b)
     if isinstance(a, Reference):
         require_one(a, b)

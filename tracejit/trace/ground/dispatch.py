@@ -18,9 +18,9 @@ from tracejit.trace.ground.modules import home_of
 from tracejit.trace.ground.narrow_floats import of_lapacks_floats, of_wider_floats
 
 __all__ = ["CREATES", "DATA_SIZED", "DISTRIBUTIONS", "FOREIGN", "FUNCTIONS", "INDEXED", "METHODS",
-           "OBJECTS", "PROPERTIES", "SETTERS", "UFUNCS", "Changing", "Frozen", "calling_back",
-           "captures", "distribution_of", "foreign_capture", "foreign_method", "loop_dtypes",
-           "makes_traced", "method_of_object", "scipy_captures"]
+           "OBJECTS", "OF_FIELDS", "PROPERTIES", "SETTERS", "UFUNCS", "Changing", "Frozen",
+           "calling_back", "captures", "distribution_of", "foreign_capture", "foreign_method",
+           "loop_dtypes", "makes_traced", "method_of_object", "scipy_captures"]
 
 UFUNCS: dict[Any, Op] = {}
 """From a ufunc to its elementwise op."""
@@ -65,6 +65,9 @@ def _homes() -> dict[str, list[str]]:
         homes.setdefault(name, []).append(module)
     return homes
 
+
+OF_FIELDS: set[Any] = set()
+"""The functions that are captured of structured arrays as a whole."""
 
 DATA_SIZED: list[Any] = []
 """The functions among them that NumPy carries out during capture, on known arrays alone."""

@@ -54,6 +54,7 @@ class Above:
     set_attribute: Callable[..., None]
     compare: Callable[..., Any]
     thing_of_pool: Callable[..., Any]
+    joined_fields: Callable[..., Any]
 
 
 ABOVE = Above()

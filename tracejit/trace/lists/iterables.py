@@ -26,6 +26,7 @@ from tracejit.trace.state.changes import advance, note_made
 from tracejit.trace.state.left_iterators import note_left
 from tracejit.trace.state.uncaptured import read_indices
 from tracejit.trace.values.equations import same_dim, to_dim
+from tracejit.trace.values.fields import Fields
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.mixed import Merged
 from tracejit.trace.values.operands import TracedOperand
@@ -162,6 +163,8 @@ def counted(x: Any) -> TracedIterable | None:
             x = x.read_value()
         own = Tracer(x.cell, x.steps)  # the loop's own handle: the name may be bound to another
         return TracedIterable(0, x.dims[0], lambda i: own[i], "an array")
+    if isinstance(x, Fields) and not x.is_row:
+        return TracedIterable(0, *x.counted_rows(), "a structured array")
     if has_runs(x) and len(x) == 1:
         run = in_list(x[0], x)
         items = TracedIterable(0, run.count, run.walk(), "a list")

@@ -33,6 +33,7 @@ from tracejit.trace.state.changes import (
 )
 from tracejit.trace.state.insides import read_annotations
 from tracejit.trace.state.paths import class_entry, is_users_type
+from tracejit.trace.values.fields import Fields
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
@@ -45,7 +46,7 @@ def read_attribute(owner: object, name: str, *default: object) -> Any:
 
     default -- the result where data decides that the attribute is unset
     """
-    if isinstance(owner, (ObjectReference, TracedRange)):
+    if isinstance(owner, (ObjectReference, TracedRange, Fields)):
         return _attribute_of_stand_in(owner, name)
     captured = current().captured
     cls = type(owner)
@@ -82,7 +83,9 @@ def read_attribute(owner: object, name: str, *default: object) -> Any:
     return _set_one(captured.attribute(owner, name), owner, name, default)
 
 
-def _attribute_of_stand_in(owner: ObjectReference | TracedRange, name: str) -> Any:
+def _attribute_of_stand_in(owner: ObjectReference | TracedRange | Fields, name: str) -> Any:
+    if isinstance(owner, Fields):  # whose fields have any names
+        return owner.on_attribute(name)
     if isinstance(owner, TracedRange):
         return attribute_of_range(owner, name)
     return attribute_of_object(owner, name)
@@ -171,6 +174,9 @@ def set_attribute(owner: object, name: str, content: object) -> None:
         raise AttributeError(f"'NoneType' object has no attribute {name!r}")
     if isinstance(owner, TracedOperand):
         _set_array_attribute(owner, name, content)
+        return
+    if isinstance(owner, Fields):
+        owner.on_set_attribute(name, content)
         return
     if hasattr(type(owner), "stands_for"):
         raise refuse(f"assigning to the attribute {name!r} of a {type_of(owner).__name__} that "

@@ -10,7 +10,7 @@ import builtins
 import functools
 import sys
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 
@@ -21,6 +21,7 @@ from tracejit.ir.core import Value
 from tracejit.ir.dims import dim_values
 from tracejit.ir.draws import is_generator
 from tracejit.ir.dtypes import DTYPES
+from tracejit.structured_dtypes import field_names, fields_of
 from tracejit.trace.containers.runs import Run
 from tracejit.trace.ground.attributes import own_entries
 from tracejit.trace.ground.context import refuse
@@ -176,9 +177,9 @@ class Captures(Outside):
         if isinstance(content, np.ndarray) and content.dtype.kind in "biufc":
             return self._array(path, content)
         if is_number(content):
-            value, tracer = self.make_input(content, path, path.short)
-            self.leaves.append(Leaf(path, content, value))
-            return tracer
+            return self._number(path, content)
+        if (fields := fields_of(content)) is not None:
+            return self._structured(path, content, *fields)
         if is_generator(content):
             return self._generator(path, content)
         if type(content) in _CONTAINERS or (
@@ -217,7 +218,7 @@ class Captures(Outside):
         path = self.functions[id(fn)]
 
         def captured(x: object, kind: str, key: object) -> Any:
-            if isinstance(x, (*_DATA, *_CODE)):
+            if isinstance(x, (*_DATA, *_CODE)) and fields_of(x) is None:
                 return x
             return self.read(path.step("attr", kind).step("item", key))
 
@@ -267,6 +268,23 @@ class Captures(Outside):
         else:  # one array under two names: one storage, as long as both names hold it
             self.guards.append(Guarded(path, Same(self.arrays[id(content)][2])))
         return self.arrays[id(content)][1]
+
+    def _number(self, path: Path, content: object) -> Tracer:
+        value, tracer = self.make_input(content, path, path.short)
+        self.leaves.append(Leaf(path, content, value))
+        return tracer
+
+    def _structured(self, path: Path, content: object, kind: type, key: tuple[str, int],
+                    fields: Sequence[object]) -> Any:
+        """Return the stand-in of a structured array or record: each field is read along a path."""
+        self.guards.append(Guarded(path.step("type", None), type(content)))
+        text, _ = key
+        dtype: np.dtype = content.dtype  # type: ignore[attr-defined]
+        self.guards.append(Guarded(path.step("attr", "dtype"), dtype))
+        names = field_names(dtype)
+        parts = [self._enter(path.step("item", name), x)
+                 for name, x in zip(names, fields, strict=True)]
+        return ABOVE.joined_fields(kind, text, parts)
 
     def give(self, path: Path, state: object) -> None:
         """Let an argument stand for the state at a path, as it was when a tape recorded a call."""

@@ -14,6 +14,7 @@ from tracejit.errors import Refusal
 from tracejit.exact import is_unchanging, same
 from tracejit.ir.draws import is_generator
 from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.facts import Fact
 from tracejit.trace.ground.source import find_site, line_of_error
 from tracejit.trace.state.guards import Guarded, Shape
 from tracejit.trace.state.paths import READING_FAILS, Leaf, Path
@@ -57,8 +58,9 @@ def _is_leaf_unchanged(leaf: Leaf, before: bytes | None) -> bool:
         content = leaf.path.read()
     except READING_FAILS:
         return False
-    if isinstance(leaf.content, np.ndarray):
-        return content is leaf.content and (before is None or content.tobytes() == before)
+    if isinstance(leaf.content, np.ndarray):  # a field is another view at every reading
+        same_array = Fact.of("one", (0, 1), (content, leaf.content)).truth
+        return bool(same_array) and (before is None or content.tobytes() == before)
     return content is leaf.content or same(content, leaf.content)
 
 

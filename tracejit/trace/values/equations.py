@@ -80,6 +80,9 @@ def lift(x: Any) -> Any:
         return current().captured.recorded_value(x)
     if hasattr(type(x), "as_result"):  # the reading of a clock
         return x.as_result()
+    if hasattr(type(x), "as_fields"):
+        raise refuse("a structured array or record cannot be an operand of a captured operation",
+                     "Use its fields: np.sum(a['x']), say")
     raise refuse(f"a {public_name(type(x))} cannot be an operand of a captured operation",
                  "Use arrays, numbers, or lists of them")
 

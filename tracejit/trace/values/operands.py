@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -100,6 +100,11 @@ class TracedOperand:
                 "Write it with operations that are listed in docs/coverage.md, or make it an op "
                 "with tracejit.register_op")
         return ABOVE.naming(capture)(*args, **kwargs)
+
+    @staticmethod
+    def joined_fields(kind: type, text: str, parts: Sequence[object]) -> Any:
+        """Return the structured array of which something traced is a field (`tree.py`)."""
+        return ABOVE.joined_fields(kind, text, parts)
 
     def __array__(self, *args: object, **kwargs: object) -> NoReturn:
         raise refuse_outside(
