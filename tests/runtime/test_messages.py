@@ -337,9 +337,10 @@ def test_arrays_that_are_more_than_arrays_are_refused(argument: Any) -> None:
         f(np.ones(argument.shape))
         error = error_of(lambda: f(argument))
     assert isinstance(error, Refusal)
+    remedy = ("Pass x.data and np.ma.getmaskarray(x) as two arrays"
+              if isinstance(argument, np.ma.MaskedArray) else "Pass np.asarray(x)")
     assert without_line(error) == (f"an argument is a {type(argument).__name__}, whose operations "
-                                   "mean something else than an array's. Pass np.asarray(x), or "
-                                   "data and mask as two arrays")
+                                   f"mean something else than an array's. {remedy}")
 
 
 def writes_then_reads(x: Any, y: Any) -> Any:

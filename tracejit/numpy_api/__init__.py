@@ -27,6 +27,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     generators,
     grids,
     indexers,
+    iterators,
     joins,
     joint_histograms,
     kinds_of_results,

@@ -597,6 +597,11 @@ def active(trace: Trace) -> Iterator[Trace]:
         CAPTURES.traces.pop()
 
 
+OF_MASKS = ("Compute with the data and a mask: np.sum(x, where=~mask), np.mean(x, where=~mask), "
+            "np.where(mask, 0.0, x)")
+"""What to do in place of a function of masked arrays."""
+
+
 def refuse_outside(what: str, remedy: str) -> Refusal:
     """Return the refusal of a request that uncaptured code makes of a traced value, by its name.
 
@@ -610,8 +615,9 @@ def refuse_outside(what: str, remedy: str) -> Refusal:
         return _refuse_by_reason(name, reason)
     if what != f"{name} cannot be captured":
         what = f"{name} cannot be captured: it asks a traced value for its numbers"
-        remedy = ("Write it with operations that are listed in docs/coverage.md, or make it an op "
-                  "with tracejit.register_op")
+        remedy = OF_MASKS if name.startswith("numpy.ma.") else (
+            "Write it with operations that are listed in docs/coverage.md, or make it an op with "
+            "tracejit.register_op")
     refusal = refuse(what, remedy)
     if runs_library_code():
         current().asked.append((len(outside), refusal))

@@ -26,7 +26,6 @@ from tracejit.trace.state.changes import advance, note_made
 from tracejit.trace.state.left_iterators import note_left
 from tracejit.trace.state.uncaptured import read_indices
 from tracejit.trace.values.equations import same_dim, to_dim
-from tracejit.trace.values.fields import Fields
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.mixed import Merged
 from tracejit.trace.values.operands import TracedOperand
@@ -35,7 +34,7 @@ from tracejit.trace.values.tracer import Tracer, no_sequence, tracer_of
 
 __all__ = ["Iterated", "TracedIterable", "as_index", "as_now", "counted", "ends_of_slice",
            "is_traced", "item_in_turn", "make_enumerate", "make_ndenumerate", "make_ndindex",
-           "make_reversed", "make_zip", "read_now"]
+           "make_reversed", "make_zip", "place_of", "read_now"]
 
 
 class TracedIterable:
@@ -163,8 +162,9 @@ def counted(x: Any) -> TracedIterable | None:
             x = x.read_value()
         own = Tracer(x.cell, x.steps)  # the loop's own handle: the name may be bound to another
         return TracedIterable(0, x.dims[0], lambda i: own[i], "an array")
-    if isinstance(x, Fields) and not x.is_row:
-        return TracedIterable(0, *x.counted_rows(), "a structured array")
+    if hasattr(type(x), "counted_rows") and not getattr(x, "is_row", False):
+        count, row = x.counted_rows()
+        return TracedIterable(0, count, row, "a structured array, or an iterator")
     if has_runs(x) and len(x) == 1:
         run = in_list(x[0], x)
         items = TracedIterable(0, run.count, run.walk(), "a list")
@@ -290,7 +290,7 @@ def make_ndindex(*shape: Any) -> Any:
     if not any(isinstance(n, (SymInt, Tracer)) for n in sizes):
         return np.ndindex(*shape)
     dims = tuple(map(to_dim, sizes))
-    return TracedIterable(0, product(dims), lambda k: _place_of(k, dims), "np.ndindex()")
+    return TracedIterable(0, product(dims), lambda k: place_of(k, dims), "np.ndindex()")
 
 
 def make_ndenumerate(a: Tracer) -> Any:
@@ -301,14 +301,15 @@ def make_ndenumerate(a: Tracer) -> Any:
     own = Tracer(a.cell, a.steps)
 
     def item(k: Any) -> Any:
-        place = _place_of(k, own.dims)
+        place = place_of(k, own.dims)
         return place, own[place]
 
     return TracedIterable(0, product(own.dims), item, "np.ndenumerate()")
 
 
-def _place_of(k: object, dims: tuple[Dim, ...]) -> tuple[Any, ...]:
-    """Return the index of element k in the order of C."""
+def place_of(number: object, dims: tuple[Dim, ...]) -> tuple[Any, ...]:
+    """Return the index of an element by its number in the order of C."""
+    k: Any = number
     place = []
     for d in reversed(dims[1:]):
         place.append(k % of_dim(d))

@@ -46,7 +46,7 @@ def read_attribute(owner: object, name: str, *default: object) -> Any:
 
     default -- the result where data decides that the attribute is unset
     """
-    if isinstance(owner, (ObjectReference, TracedRange, Fields)):
+    if isinstance(owner, (ObjectReference, TracedRange)) or hasattr(type(owner), "on_attribute"):
         return _attribute_of_stand_in(owner, name)
     captured = current().captured
     cls = type(owner)
@@ -83,12 +83,13 @@ def read_attribute(owner: object, name: str, *default: object) -> Any:
     return _set_one(captured.attribute(owner, name), owner, name, default)
 
 
-def _attribute_of_stand_in(owner: ObjectReference | TracedRange | Fields, name: str) -> Any:
-    if isinstance(owner, Fields):  # whose fields have any names
-        return owner.on_attribute(name)
+def _attribute_of_stand_in(owner: object, name: str) -> Any:
     if isinstance(owner, TracedRange):
         return attribute_of_range(owner, name)
-    return attribute_of_object(owner, name)
+    if isinstance(owner, ObjectReference):
+        return attribute_of_object(owner, name)
+    own: Any = owner  # a structured array, whose fields have any names, or an iterator
+    return own.on_attribute(name)
 
 
 def _attribute_of_pythons(owner: object, name: str) -> Any:

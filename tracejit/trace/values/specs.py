@@ -75,9 +75,10 @@ def spec_of_leaf(x: Any, what: str = "an argument") -> ArgSpec:
     if isinstance(x, np.ndarray):
         kind_of_array: Any = type(x)
         if kind_of_array is not np.ndarray and not is_plain_subclass(kind_of_array):
+            instead = ("Pass x.data and np.ma.getmaskarray(x) as two arrays"
+                       if isinstance(x, np.ma.MaskedArray) else "Pass np.asarray(x)")
             raise Refusal(f"{what} is a {type(x).__name__}, whose operations mean something "
-                          "else than an array's. Pass np.asarray(x), or data and mask as two "
-                          "arrays")
+                          f"else than an array's. {instead}")
         dtype = x.dtype if x.dtype.isnative else x.dtype.newbyteorder("=")
         if dtype not in DTYPES.values():
             raise Refusal(f"{what} is an array of dtype {x.dtype}, which cannot be captured. "
