@@ -409,13 +409,12 @@ def unflatten(structure: Structure, leaves: Iterator[object] | list[object]) -> 
 def _with_fields(structure: Structure, parts: list[Any]) -> Any:
     """Return a structured array, within a capture its stand-in; of specs a dict of the fields."""
     assert structure.kind is not None
-    text, _ = structure.aux
     traced: Any = next((x for x in parts if hasattr(type(x), "joined_fields")), None)
     if traced is not None:
-        return traced.joined_fields(structure.kind, text, parts)
+        return traced.joined_fields(structure.kind, structure.aux[0], parts)
     if any(hasattr(type(x), "is_leaf") or type(x) is dict for x in parts):
-        return dict(zip(field_names(dtype_of_text(text)), parts, strict=True))
-    return joined(structure.kind, text, parts)
+        return dict(zip(field_names(dtype_of_text(structure.aux[0])), parts, strict=True))
+    return joined(structure.kind, structure.aux[0], parts)
 
 
 def _made_of(kind: type, attributes: dict[str, Any]) -> Any:
