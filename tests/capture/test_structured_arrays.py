@@ -27,6 +27,7 @@ DTYPES = {
 }
 GLOBAL = np.ones(4, PLAIN)
 RECORD = GLOBAL[1]
+CHANGED = GLOBAL
 
 
 def example(name: str, count: int = 4) -> Any:
@@ -80,7 +81,7 @@ def parts(a: Any) -> Any:
     return (np.sum(a[1:]["x"] * a["x"][:-1]) + np.sum(a[::-2]["v"] ** 3) + a[..., 0]["x"]
             + np.sum(a[[0, 2, 2]]["x"] * np.arange(3.0)) + np.sum(some["x"] * some["n"])
             + len(some.dtype.names) * a[np.argmax(a["x"])]["x"] + a[None][0, 1]["x"]
-            + np.sum(a[a["n"] > 1]["x"]))
+            + np.sum(a[a["n"] > 1]["x"]) + np.sum(a[..., 1]["v"] ** 2))
 
 
 @reads
@@ -259,6 +260,22 @@ def test_state_outside_is_read_at_every_call() -> None:
         GLOBAL["x"] = new
         assert call(a) == outside(a)
     GLOBAL["x"] = before
+
+
+def test_state_of_another_dtype_is_another_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    for names in (["x", "n", "v"], ["n", "x", "v"]):
+        monkeypatch.setitem(globals(), "CHANGED", GLOBAL[names])
+        assert first_name(1.0) == names[0]
+
+
+@tracejit.jit
+def first_name(a: Any) -> Any:
+    return CHANGED.dtype.names[0]
+
+
+def test_fields_have_one_size() -> None:
+    graph = str(tracejit.jit(fields).trace(example("plain")).graph)
+    assert graph.startswith("graph fields(%a__x: f64[n], %a__n: i64[n], %a__v: f64[n, 3]) -> f64")
 
 
 def test_dtypes_and_texts_are_one_to_one() -> None:

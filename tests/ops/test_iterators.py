@@ -116,6 +116,7 @@ def sums(x: Any) -> Any:
     (second, X, "a second loop over one numpy.nditer, which is at its end"),
     (stepped, X, "`finished` of numpy.nditer here cannot be captured"),
     (sums, X, "np.nditer with an operand to write to that is broadcast"),
+    (lambda x: np.nditer(x).ndim, X, "`ndim` of numpy.nditer here cannot be captured"),
     (one, X.T, 'through it as it lies in memory. Say order="C"'),
     (lambda x: np.nditer(x, flags=["external_loop"]), X, "np.nditer with such flags="),
     (lambda x: np.nditer(x, op_flags=["copy"]), X, "np.nditer with such op_flags="),

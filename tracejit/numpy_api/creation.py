@@ -29,7 +29,7 @@ from tracejit.trace.values.equations import (
     supported,
     to_dim,
 )
-from tracejit.trace.values.fields import Fields
+from tracejit.trace.values.fields import StructuredArray
 from tracejit.trace.values.indexing import as_element, require_one_number
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.making_fields import blank_fields
@@ -155,7 +155,7 @@ def array(a: object, dtype: npt.DTypeLike | None = None, *, copy: object = True,
           ndmin: int = 0) -> Any:
     """Return an array of numbers, tracers, or nested lists of them."""
     copy = {"ALWAYS": True, "IF_NEEDED": None, "NEVER": False}.get(getattr(copy, "name", ""), copy)
-    if isinstance(a, Fields) or (has_fields(dtype)):
+    if isinstance(a, StructuredArray) or (has_fields(dtype)):
         return structured_array(a, dtype, copy)
     if isinstance(a, range):
         result = FUNCTIONS[np.arange](a.start, a.stop, a.step)
@@ -244,7 +244,7 @@ def _join(items: Any, wanted: Any = None) -> Tracer:
 @creates(np.copy)
 def copy(a: object, order: str = "K", subok: bool = False) -> Any:
     """Return a copy: a cell of its own."""
-    if isinstance(a, Fields):
+    if isinstance(a, StructuredArray):
         return structured_array(a, None, True)
     a = as_tracer(a)
     return lay_out(tracer_of(a.value), order, a)

@@ -8,7 +8,7 @@ import numpy as np
 
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, OF_FIELDS
-from tracejit.trace.values.fields import Fields
+from tracejit.trace.values.fields import StructuredArray
 from tracejit.trace.values.making_fields import blank_fields
 
 __all__ = ["has_fields", "structured_array"]
@@ -25,7 +25,7 @@ def has_fields(dtype: object) -> bool:
 def structured_array(a: object, wanted: object, copy: object) -> Any:
     """Return a structured array: a copy of one, or made of a list of tuples."""
     dtype = None if wanted is None else np.dtype(wanted)  # type: ignore[call-overload]
-    if isinstance(a, Fields) and not a.is_row and (dtype is None or dtype == a.dtype):
+    if isinstance(a, StructuredArray) and not a.is_row and (dtype is None or dtype == a.dtype):
         found = a.copied() if copy else a
         return found.viewed(np.ndarray) if a.kind is np.recarray else found
     if dtype is None or dtype.fields is None or dtype.names is None or not (

@@ -33,7 +33,7 @@ from tracejit.trace.ground.modules import is_followed
 from tracejit.trace.ground.restarts import Unroll
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.values.equations import emit
-from tracejit.trace.values.fields import Fields
+from tracejit.trace.values.fields import StructuredArray
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
 
@@ -385,7 +385,7 @@ def children(x: object, like: object = None) -> Iterator[Any] | None:
         return iter((x.data,))
     if isinstance(x, Numbered):
         return iter((x._number,))
-    if isinstance(x, Fields):
+    if isinstance(x, StructuredArray):
         return iter(x.parts.values())
     return items_of_record(x, like)
 
@@ -404,7 +404,7 @@ def rebuild(x: Any, items: list[Any]) -> Any:
         return x.like(items[0], shared=x.shared)
     if isinstance(x, Numbered):
         return x.numbered(items[0])
-    if isinstance(x, Fields):
+    if isinstance(x, StructuredArray):
         return x.like(items)
     return opened(x, items) if is_open(x) else type(x)(items)
 
@@ -464,7 +464,7 @@ def same_node(a: Any, b: Any) -> bool:
         return same_link(a, b)
     if type(a) is not type(b) or (isinstance(a, dict) and list(a) != list(b)):
         return False
-    if isinstance(a, (Stored, Fields)):
+    if isinstance(a, (Stored, StructuredArray)):
         return a.is_like(b)
     if isinstance(a, Reference):
         require_one(a, b)

@@ -33,7 +33,7 @@ from tracejit.trace.state.changes import (
 )
 from tracejit.trace.state.insides import read_annotations
 from tracejit.trace.state.paths import class_entry, is_users_type
-from tracejit.trace.values.fields import Fields
+from tracejit.trace.values.fields import StructuredArray
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
@@ -176,7 +176,7 @@ def set_attribute(owner: object, name: str, content: object) -> None:
     if isinstance(owner, TracedOperand):
         _set_array_attribute(owner, name, content)
         return
-    if isinstance(owner, Fields):
+    if isinstance(owner, StructuredArray):
         owner.on_set_attribute(name, content)
         return
     if hasattr(type(owner), "stands_for"):

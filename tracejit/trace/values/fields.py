@@ -23,10 +23,10 @@ from tracejit.trace.values.field_keys import axes_of, is_list_of_names, is_numbe
 from tracejit.trace.values.symbolic_ints import SymInt, of_dim, python_dims
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["Fields"]
+__all__ = ["StructuredArray"]
 
 
-class Fields:
+class StructuredArray:
     """The stand-in of a structured array or record.
 
     kind  -- `np.ndarray` or `np.recarray`; of a record `np.void` or `np.record`
@@ -58,11 +58,12 @@ class Fields:
         """Return the stand-in for a node of a nest."""
         return ABOVE.joined_fields(kind, text, parts)
 
-    def like(self, parts: Sequence[object]) -> Fields:
+    def like(self, parts: Sequence[object]) -> StructuredArray:
         """Return a stand-in with other arrays for fields."""
-        return Fields(self.kind, self.dtype, self.ndim, dict(zip(self.parts, parts, strict=True)))
+        return StructuredArray(self.kind, self.dtype, self.ndim,
+                               dict(zip(self.parts, parts, strict=True)))
 
-    def is_like(self, other: Fields) -> bool:
+    def is_like(self, other: StructuredArray) -> bool:
         """Return whether another one has the same type."""
         return (self.kind, self.ndim) == (other.kind, other.ndim) and (
             self.as_fields()[1] == other.as_fields()[1])
@@ -105,19 +106,19 @@ class Fields:
                          "cannot be captured", "Leave it outside, and pass what it decides as an "
                          "array of numbers")
         part = self.parts[name]
-        if isinstance(part, Fields) or not isinstance(part, Tracer):
+        if isinstance(part, StructuredArray) or not isinstance(part, Tracer):
             return part
         if self.is_row and not part.dims and part.is_array:
             return part[()]
         return Tracer(part.cell, part.steps, weak=part.weak) if part.is_array else part
 
-    def _of_names(self, names: list[str]) -> Fields:
+    def _of_names(self, names: list[str]) -> StructuredArray:
         dtype = self.dtype[names]
         for name in names:
             self._field(name)
         kind = np.void if self.kind is np.record else (
             np.ndarray if self.kind is np.recarray else self.kind)
-        return Fields(kind, np.dtype((np.void, dtype)), self.ndim,
+        return StructuredArray(kind, np.dtype((np.void, dtype)), self.ndim,
                       {name: self.parts[name] for name in names})
 
     def _name_at(self, key: object) -> str:
@@ -129,16 +130,17 @@ class Fields:
             raise IndexError(f"invalid index ({key})")
         return names[key]
 
-    def _taken(self, keys: tuple[object, ...], is_row: bool) -> Fields:
+    def _taken(self, keys: tuple[object, ...], is_row: bool) -> StructuredArray:
         made = {name: part._taken(with_more(keys, is_row, part.ndim - self.ndim),
                                   is_row and part.ndim == self.ndim)
-                if isinstance(part, Fields) else
+                if isinstance(part, StructuredArray) else
                 part[with_more(keys, is_row, part.ndim - self.ndim)]
                 for name, part in self.parts.items()}
         name, first = next(iter(made.items()))
         old = self.parts[name]
         ndim = first.ndim - (old.ndim - self.ndim)
-        return Fields(kind_of_rows(self.dtype) if is_row else self.kind, self.dtype, ndim, made)
+        kind = kind_of_rows(self.dtype) if is_row else self.kind
+        return StructuredArray(kind, self.dtype, ndim, made)
 
     def counted_rows(self) -> tuple[Dim, Callable[[Any], Any]]:
         """Return the number of rows, and how one is had, for a loop over them."""
@@ -153,7 +155,7 @@ class Fields:
         if isinstance(key, str):
             target = self._field(key) if self.is_row else None
             part = self.parts[key] if target is not None else self._field(key)
-            if isinstance(part, Fields):
+            if isinstance(part, StructuredArray):
                 part._put((...,), value)
             elif not isinstance(part, Tracer) or not part.is_array:
                 raise refuse("writing to a record that is an argument, or from outside",
@@ -178,7 +180,7 @@ class Fields:
                          "Write field by field: a['x'][i] = ...")
         for part, new in zip(self.parts.values(), self._by_field(value), strict=True):
             more = with_more(keys, False, part.ndim - self.ndim)
-            if isinstance(part, Fields):
+            if isinstance(part, StructuredArray):
                 part._put(more, new)
             elif not isinstance(part, Tracer) or not part.is_array:
                 raise refuse("writing to a record that is an argument, or from outside",
@@ -188,7 +190,7 @@ class Fields:
 
     def _by_field(self, value: object) -> list[Any]:
         """Return what is written to each field, as it is before anything is written."""
-        if isinstance(value, Fields):
+        if isinstance(value, StructuredArray):
             if len(value.parts) < len(value.dtype.names or ()):
                 raise refuse("copying records that have fields other than numbers",
                              "Copy field by field")
@@ -209,8 +211,8 @@ class Fields:
                              f"{len(self.parts)} fields.")
         return found
 
-    def _now(self) -> Fields:
-        return self.like([x._now() if isinstance(x, Fields) else x.own()
+    def _now(self) -> StructuredArray:
+        return self.like([x._now() if isinstance(x, StructuredArray) else x.own()
                           if isinstance(x, Tracer) else x for x in self.parts.values()])
 
     # --- attributes -------------------------------------------------------------------------------
@@ -241,19 +243,19 @@ class Fields:
         raise refuse(f"assigning to the attribute {name!r} of a structured array",
                      "Write to its fields: a['x'] = ...")
 
-    def copied(self) -> Fields:
+    def copied(self) -> StructuredArray:
         """Return a copy: a field at a time."""
-        return self.like([x.copied() if isinstance(x, Fields) else FUNCTIONS[np.array](x)
+        return self.like([x.copied() if isinstance(x, StructuredArray) else FUNCTIONS[np.array](x)
                           for x in self.parts.values()])
 
-    def viewed(self, dtype: object = None, type: object = None) -> Fields:
+    def viewed(self, dtype: object = None, type: object = None) -> StructuredArray:
         """Return `a.view(np.recarray)` or `a.view(np.ndarray)`."""
         kind = dtype if type is None else type
         if kind not in (np.recarray, np.ndarray) or self.is_row:
             raise refuse("a view of a structured array as something else",
                          "Use its fields: a['x']")
         new = np.dtype((np.record, self.dtype)) if kind is np.recarray else self.dtype
-        return Fields(np.recarray if kind is np.recarray else np.ndarray, new, self.ndim,
+        return StructuredArray(np.recarray if kind is np.recarray else np.ndarray, new, self.ndim,
                       self.parts)
 
     def __len__(self) -> Any:
@@ -281,7 +283,7 @@ class Fields:
     __hash__ = None  # type: ignore[assignment]
 
 
-_OWN: dict[str, Callable[[Fields], Any]] = {
+_OWN: dict[str, Callable[[StructuredArray], Any]] = {
     "dtype": lambda a: a.dtype, "ndim": lambda a: 0 if a.is_row else a.ndim,
     "shape": lambda a: python_dims(a.dims), "size": lambda a: of_dim(math.prod(a.dims)),
     "itemsize": lambda a: a.dtype.itemsize,

@@ -18,7 +18,7 @@ from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.ground.upward import above
 from tracejit.trace.values.equations import same_dim
-from tracejit.trace.values.fields import Fields
+from tracejit.trace.values.fields import StructuredArray
 from tracejit.trace.values.symbolic_ints import python_dims
 from tracejit.trace.values.tracer import Tracer
 
@@ -35,7 +35,7 @@ def joined_fields(kind: type, text: str, parts: Sequence[object]) -> Any:
     names = field_names(dtype)
     assert dtype.fields is not None
     for name, x in zip(names, parts, strict=True):
-        if isinstance(x, Fields) and dtype.fields[name][0].base.names is None:
+        if isinstance(x, StructuredArray) and dtype.fields[name][0].base.names is None:
             raise refuse("the derivative of a structured array by a structured array, which has "
                          "records for numbers", "Pass the fields as arguments, or a dict of them")
     ndim = rank_of(dtype, parts)
@@ -44,7 +44,7 @@ def joined_fields(kind: type, text: str, parts: Sequence[object]) -> Any:
         kind = np.ndarray
     elif not is_row and not ndim and not _is_zero_d(next(x for x in parts if x is not None)):
         kind = kind_of_rows(dtype)
-    made = Fields(kind, dtype, ndim, dict(zip(names, parts, strict=True)))
+    made = StructuredArray(kind, dtype, ndim, dict(zip(names, parts, strict=True)))
     found = [x for x in made.parts.values() if x is not None]
     made.parts = {name: _zeros_like(dtype, name, found[0], ndim) if x is None else x
                   for name, x in made.parts.items()}
@@ -55,10 +55,10 @@ def joined_fields(kind: type, text: str, parts: Sequence[object]) -> Any:
 
 def _is_zero_d(x: object) -> bool:
     """Return whether the field of a record without axes is an array, and no number."""
-    return not x.is_row if isinstance(x, Fields) else isinstance(x, Tracer) and x.is_array
+    return not x.is_row if isinstance(x, StructuredArray) else isinstance(x, Tracer) and x.is_array
 
 
-def _zeros_like(dtype: np.dtype, name: str, other: Tracer | Fields, ndim: int) -> Any:
+def _zeros_like(dtype: np.dtype, name: str, other: Tracer | StructuredArray, ndim: int) -> Any:
     assert dtype.fields is not None
     part = dtype.fields[name][0]
     shape = (*python_dims(other.dims[:ndim]), *part.shape)
@@ -68,7 +68,7 @@ def _zeros_like(dtype: np.dtype, name: str, other: Tracer | Fields, ndim: int) -
     return zeros if shape else zeros[()]
 
 
-def _settle_sizes(made: Fields, first: Tracer | Fields, ndim: int) -> None:
+def _settle_sizes(made: StructuredArray, first: Tracer | StructuredArray, ndim: int) -> None:
     """Note that all fields are as long, and how many numbers a field has in each record."""
     assert made.dtype.fields is not None
     for name, part in made.parts.items():
@@ -79,7 +79,7 @@ def _settle_sizes(made: Fields, first: Tracer | Fields, ndim: int) -> None:
 
 
 def blank_fields(make: Callable[..., object], shape: object, wanted: object,
-                 kind: type = np.ndarray) -> Fields:
+                 kind: type = np.ndarray) -> StructuredArray:
     """Return a structured array whose fields a function of shape and dtype makes."""
     dtype: np.dtype = np.dtype(wanted)  # type: ignore[call-overload]
     shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
@@ -97,10 +97,10 @@ def blank_fields(make: Callable[..., object], shape: object, wanted: object,
             made: Any = make(whole, part.base)
             made.cell.is_array = True
             parts[name] = made
-    return Fields(kind, dtype, len(shape), parts)
+    return StructuredArray(kind, dtype, len(shape), parts)
 
 
-def fields_like(make: Callable[..., object], a: Fields) -> Fields:
+def fields_like(make: Callable[..., object], a: StructuredArray) -> StructuredArray:
     """Return a structured array like another one, whose fields a function makes."""
     shape = python_dims(a.dims)
     return blank_fields(make, shape, a.dtype, a.kind)
