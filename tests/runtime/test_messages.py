@@ -299,7 +299,8 @@ STRANGE: list[tuple[Any, list[str]]] = [
     (np.array([b"1", b"2"]), ["x.astype(float)"]),
     (np.array(["2020-01-01", "2021-01-01"], "M8[D]"), ["(x - x[0]) / np.timedelta64(1, 's')"]),
     (np.array([3, 4], "m8[h]"), ["x / np.timedelta64(1, 's')"]),
-    (np.array([(1.0, 2), (3.0, 4)], [("a", "f8"), ("b", "i4")]), ["x['a']", "x['b']"])]
+    (np.ones(2, np.dtype({"names": ["a", "b"], "formats": ["f8", "i4"], "offsets": [0, 4]})),
+     ["x['a']", "x['b']"])]
 
 
 @pytest.mark.parametrize(("array", "codes"), STRANGE)
