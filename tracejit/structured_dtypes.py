@@ -24,13 +24,13 @@ _ARRAYS = KINDS[:3]
 _SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8), "c": (8, 16)}
 
 
-def fields_of(x: Any) -> tuple[type, tuple[str, int], list[Any]] | None:
+def fields_of(x: object) -> tuple[type, tuple[str, int], list[Any]] | None:
     """Return the kind of a structured array or record, its dtype as text and rank, and its fields.
 
     None for anything else, and for one that cannot be taken apart (`text_of_dtype`).
     """
     kind = type(x)
-    if kind not in KINDS:
+    if not isinstance(x, (np.ndarray, np.void)) or kind not in KINDS:
         return None
     if x.dtype.names is None or (text := text_of_dtype(x.dtype)) is None:
         return None
@@ -132,10 +132,10 @@ def joined(kind: type, text: str, fields: Sequence[Any]) -> Any:
     return made[()]
 
 
-def rank_of(dtype: np.dtype, fields: Sequence[Any]) -> int:
+def rank_of(dtype: np.dtype, fields: Sequence[object]) -> int:
     """Return how many axes a structured array has, by its fields."""
     assert dtype.fields is not None
-    return next(int(x.ndim if hasattr(x, "ndim") else np.ndim(x)) - len(dtype.fields[name][0].shape)
+    return next(int(getattr(x, "ndim", 0)) - len(dtype.fields[name][0].shape)
                 for name, x in zip(field_names(dtype), fields, strict=True) if x is not None)
 
 
@@ -147,7 +147,7 @@ def _owner(x: object) -> np.ndarray | None:
     return owner if isinstance(owner, np.ndarray) else None
 
 
-def _in_place(dtype: np.dtype, ndim: int, fields: Sequence[Any]) -> np.ndarray | None:
+def _in_place(dtype: np.dtype, ndim: int, fields: Sequence[np.ndarray]) -> np.ndarray | None:
     """Return the array of which all fields are views, as a view of its memory; else None."""
     assert dtype.fields is not None
     owners = [_owner(x) for x in fields]

@@ -16,8 +16,8 @@ from tracejit.structured_dtypes import KINDS, dtype_of_text, field_names, fields
 
 __all__ = ["LEAF", "READING", "STRUCTURED", "Opened", "Registered", "Spread", "SpreadRows",
            "Structure", "are_in", "beside_floats", "containers_in", "flatten", "flatten_call",
-           "has_one_twice", "is_object", "is_opened", "is_record", "leaf_names", "register_structure",
-           "registration_of", "unflatten"]
+           "has_one_twice", "is_object", "is_opened", "is_record", "leaf_names",
+           "register_structure", "registration_of", "unflatten"]
 
 
 T = TypeVar("T")
@@ -197,7 +197,8 @@ def _parts(x: Any, opens: bool = False) -> tuple[type, Any, list[Any]] | None:
     return fields_of(x) if node is None else (type(x), *node)
 
 
-def _parts_of_container(x: Any, opens: bool) -> tuple[Any, list[Any]] | None:
+def _parts_of_container(thing: object, opens: bool) -> tuple[Any, list[Any]] | None:
+    x: Any = thing
     if x is None:
         return (None, [])
     kind: Any = type(x)
@@ -406,7 +407,7 @@ def unflatten(structure: Structure, leaves: Iterator[object] | list[object]) -> 
     return _made_of(structure.kind, dict(zip(structure.aux, parts, strict=True)))
 
 
-def _with_fields(structure: Structure, parts: list[Any]) -> Any:
+def _with_fields(structure: Structure, parts: list[object]) -> Any:
     """Return a structured array, within a capture its stand-in; of specs a dict of the fields."""
     assert structure.kind is not None
     traced: Any = next((x for x in parts if hasattr(type(x), "joined_fields")), None)

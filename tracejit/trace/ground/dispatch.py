@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache, partial, wraps
 from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any, TypeVar
@@ -11,11 +11,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tracejit.ir.core import Op
-from tracejit.trace.ground.context import current, is_tracing
+from tracejit.trace.ground.context import current, is_tracing, refuse
 from tracejit.trace.ground.keywords import checking_keywords
 from tracejit.trace.ground.layouts import own_memory
 from tracejit.trace.ground.modules import home_of
 from tracejit.trace.ground.narrow_floats import of_lapacks_floats, of_wider_floats
+from tracejit.trace.ground.public_names import public_name
 
 __all__ = ["CREATES", "DATA_SIZED", "DISTRIBUTIONS", "FOREIGN", "FUNCTIONS", "INDEXED", "METHODS",
            "OBJECTS", "OF_FIELDS", "PROPERTIES", "SETTERS", "UFUNCS", "Changing", "Frozen",
@@ -144,11 +145,20 @@ class Changing:
         raise NotImplementedError
 
 
-def _of_present_values(capture: Callable[..., object]) -> Callable[..., Any]:
+def _require_fields_taken(function: Callable[..., object], operands: Iterable[object]) -> None:
+    """Refuse a function of NumPy's of a structured array, but for those that take one."""
+    if function not in OF_FIELDS and any(hasattr(type(x), "as_fields") for x in operands):
+        raise refuse(f"{public_name(function)} of a structured array cannot be captured",
+                     "Use its fields: np.sum(a['x']), say")
+
+
+def _of_present_values(capture: Callable[..., object],
+                       function: Callable[..., object]) -> Callable[..., Any]:
     """Return a capture that is given the present values of operands that change."""
 
     @wraps(capture)
     def reading(*args: object, **kwargs: object) -> Any:
+        _require_fields_taken(function, (*args, *kwargs.values()))
         if any(isinstance(x, Changing) for x in args):
             args = tuple([x.read_value() if isinstance(x, Changing) else x for x in args])
         return capture(*args, **kwargs)
@@ -236,7 +246,7 @@ def captures(*functions: Any, method: str | None = None) -> Callable[[Capturing]
     def enter(fn: Capturing) -> Capturing:
         for function in functions:
             FUNCTIONS[function] = _of_present_values(_composed(
-                of_lapacks_floats(checking_keywords(fn, function), function), function))
+                of_lapacks_floats(checking_keywords(fn, function), function), function), function)
         if method is not None:
             METHODS[method] = _composed(checking_keywords(fn, functions[0], method),
                                         functions[0])

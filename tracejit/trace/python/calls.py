@@ -73,7 +73,6 @@ from tracejit.trace.state.texts import read_as_text
 from tracejit.trace.state.uncaptured import read_indices, read_operand, unseen
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.equations import COMPOSITES, lift
-from tracejit.trace.values.field_keys import require_fields_taken
 from tracejit.trace.values.identities import naming
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.tracer import Tracer
@@ -251,7 +250,6 @@ def _call_numpy(fn: Callable[..., object], capture: Callable[..., object] | None
     """Call a function of NumPy's that is captured, or a ufunc."""
     if traced:
         args = tuple([list(x) if isinstance(x, LIKE_LISTS) else x for x in args])
-        require_fields_taken(fn, (*args, *kwargs.values()))
     if capture is not None and (traced or makes_traced(fn, capture)):
         result = naming(capture)(*args, **kwargs)
         if fn in _ARRAYS and type(result) is Tracer and not result.steps and not result.ndim:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import TypeGuard
 
 import numpy as np
 
 from tracejit.trace.ground.context import refuse
-from tracejit.trace.ground.dispatch import OF_FIELDS
-from tracejit.trace.ground.public_names import public_name
 from tracejit.trace.values.equations import lift
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["axes_of", "is_list_of_names", "is_number", "require_fields_taken", "with_more"]
+__all__ = ["axes_of", "is_list_of_names", "is_number", "with_more"]
 
 
 def is_list_of_names(key: object) -> TypeGuard[list[str]]:
@@ -49,10 +46,3 @@ def with_more(keys: tuple[object, ...], is_row: bool, more: int) -> tuple[object
     if any(k is Ellipsis for k in keys):
         return (*keys, *[slice(None)] * more)
     return (*keys, ...) if is_row else keys
-
-
-def require_fields_taken(fn: Callable[..., object], operands: Iterable[object]) -> None:
-    """Refuse a function of NumPy's of a structured array, but for those that take one."""
-    if fn not in OF_FIELDS and any(hasattr(type(x), "as_fields") for x in operands):
-        raise refuse(f"{public_name(fn)} of a structured array cannot be captured",
-                     "Use its fields: np.sum(a['x']), say")
