@@ -5,7 +5,7 @@ from __future__ import annotations
 from tracejit.codegen.elements import is_array
 from tracejit.codegen.expression_edits import call
 from tracejit.codegen.frame import KernelFrame
-from tracejit.codegen.libraries import bind_draws
+from tracejit.codegen.libraries import bind_functions
 from tracejit.codegen.loop_expressions import ZERO, Array, Expression, Load, Word
 from tracejit.codegen.loop_ir import Do
 from tracejit.codegen.scalar_code import ScalarCode
@@ -19,7 +19,7 @@ __all__ = ["lower_draw"]
 def lower_draw(frame: KernelFrame, code: ScalarCode, eqn: Eqn) -> None:
     """Draw as many numbers as the result has, in its memory."""
     draw, out = DRAWS[eqn.params["kind"]], eqn.output
-    bind_draws([f"tracejit_{draw.symbol}"])
+    bind_functions([f"tracejit_{draw.symbol}"])
     generator, *given = eqn.inputs
     count = code.dim(product(out.aval.shape))
     room = code.array(out)[0] if is_array(out) else _room_for(frame, out)

@@ -130,4 +130,7 @@ def _explain(symbol: str) -> str:
     if symbol.startswith("tracejit_random_"):
         return ("the program draws random numbers from a Generator of NumPy's, which C programs "
                 "have not. Pass the numbers as an argument")
+    if symbol.startswith("tracejit_special_"):
+        return (f"the program calls scipy.special's {symbol.split('_')[2]}, which C programs have "
+                "not. Compute it outside and pass it as an argument")
     return f"the program calls {symbol}, which no library for C programs has"

@@ -20,6 +20,7 @@ from tracejit.codegen.context_words import Reallocate, context_names, realloc
 from tracejit.codegen.parallel_calls import parallel_names
 from tracejit.codegen.pointers import pointer
 from tracejit.codegen.scalar_intrinsics import scalar_names
+from tracejit.codegen.scipy_calls import scipy_names
 from tracejit.ir.dtypes import DTYPES
 
 __all__ = ["namespace"]
@@ -43,5 +44,6 @@ def namespace(widths: tuple[int, ...], *, reassociate: bool = True,
     names.update(native.native_names())
     names.update(ticks.tick_names())
     names.update(parallel_names())
+    names.update(scipy_names())
     names.update(scalar_functions.functions(names))
     return names

@@ -1,4 +1,4 @@
-"""Libraries that compiled code calls: vector math, BLAS, LAPACK, random numbers.
+"""Libraries that compiled code calls: vector math, BLAS, LAPACK, NumPy's and SciPy's functions.
 
 Symbols are bound to addresses here, before object code that names them is loaded. BLAS is NumPy's
 own OpenBLAS, or SciPy's.
@@ -19,8 +19,9 @@ import numpy as np
 
 from tracejit.errors import ExportError, Refusal
 from tracejit.ir.draws import address_of_function
+from tracejit.ir.scipy_functions import SPECIAL_PREFIX, address_of_special
 
-__all__ = ["DRAWS_PREFIX", "ROUTINES", "bind_draws", "find_blas", "link_words",
+__all__ = ["DRAWS_PREFIX", "ROUTINES", "bind_functions", "find_blas", "link_words",
            "linkable_name", "linkable_names", "load_libmvec"]
 
 LIBRARY = "libmvec.so.1"
@@ -29,11 +30,13 @@ DRAWS_PREFIX = "tracejit_random_"
 """The prefix of the symbols of NumPy's functions that draw random numbers."""
 
 
-def bind_draws(symbols: Iterable[str]) -> None:
-    """Bind the symbols of NumPy's random functions, among these, to their addresses."""
+def bind_functions(symbols: Iterable[str]) -> None:
+    """Bind the symbols of NumPy's random and SciPy's special functions, among these."""
     for name in symbols:
         if name.startswith(DRAWS_PREFIX):
             llvm.add_symbol(name, address_of_function(name.removeprefix("tracejit_")))
+        elif name.startswith(SPECIAL_PREFIX):
+            llvm.add_symbol(name, address_of_special(name))
 
 
 @functools.cache

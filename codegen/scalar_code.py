@@ -97,7 +97,7 @@ class ScalarCode:
         how = eqn.op.lowering
         assert isinstance(how, Pointwise)
         dtype, own = eqn.output.aval.dtype, eqn.inputs[0].aval.dtype
-        template = how.expression
+        template = how.written(eqn.params, len(operands))
         if how.integer is not None and own.kind in "iu":
             template = how.integer
         places = {f"_{k}": x for k, x in enumerate(operands)}

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tracejit.ir.scipy_functions import C_FUNCTIONS
+
 __all__ = ["SCALARS", "Scalar", "names_where", "scalar"]
 
 
@@ -94,6 +96,8 @@ _ROWS = (
         "spence", "owens_t", "airy_function", "struve", "hyper_1f1",
         "hyper_2f1", "odd_factorials_real")),
     Scalar("faddeeva", "c128"), Scalar("odd_factorials", "c128"), Scalar("lambert_w", "c128"),
+    *(Scalar(f"c_{name}", "c128" if f.result == "z" else "f64")
+      for name, f in C_FUNCTIONS.items()),
     # Memory: the workspace's, and Logs, which grow.
     _context("within", "array", effect=False),
     _context("log_base", "", effect=False), _context("log_capacity"), _context("log_grow"),

@@ -213,7 +213,6 @@ WITHOUT_REASONS = (
     "scipy.sparse",
     "scipy.sparse.linalg",
     "scipy.spatial.distance",
-    "scipy.special",
     "scipy.stats",
 )
 """The modules that may have functions for which no table has a reason."""

@@ -52,10 +52,7 @@ FOUND: dict[str, Case] = {
                                                       method="Radau").y,
                   (2.0,), "scipy.integrate.solve_ivp"),
     "sparse **": (lambda x: (SPARSE * x[0]) ** 2, (B,), "power or absolute value of a sparse"),
-    "pbdv": (lambda x: scipy.special.pbdv(1.0, x)[0], (B,), "scipy.special.pbdv"),
-    "mathieu_a": (lambda x: scipy.special.mathieu_a(1, x), (B,), "scipy.special.mathieu_a"),
-    "obl_ang1": (lambda x: scipy.special.obl_ang1(1, 1, 1, x / 9.0)[0], (B,),
-                 "scipy.special.obl_ang1"),
+    "lqn": (lambda x: scipy.special.lqn(1, x[0])[0], (B,), "scipy.special.lqn"),
     "seeded generator": (lambda x: x * np.random.Generator(np.random.PCG64(0)).normal(), (B,),
                          "PCG64 of a seed gives the same numbers"),
 }
@@ -83,10 +80,7 @@ NEIGHBOURS: dict[str, Case] = {
     "griddata": (lambda x: scipy.interpolate.griddata(np.outer(B, [1.0, 2.0]), x, (2.5, 5.0),
                                                       method="cubic"), (B,),
                  "scipy.interpolate.griddata by method 'cubic'"),
-    "ber": (lambda x: scipy.special.ber(x), (B,), "scipy.special.ber"),
-    "hyperu": (lambda x: scipy.special.hyperu(1.5, 2.0, x), (B,), "scipy.special.hyperu"),
-    "tklmbda": (lambda x: scipy.special.tklmbda(x, 0.5), (B,), "scipy.special.tklmbda"),
-    "btdtria": (lambda x: scipy.special.btdtria(x, 2.0, 0.5), (B,), "scipy.special.btdtria"),
+    "lmbda": (lambda x: scipy.special.lmbda(1.5, x[0])[0], (B,), "scipy.special.lmbda"),
     "spacing": (lambda x: np.spacing(x), (B,), "np.spacing"),
     "sparse.max": (lambda x: SPARSE.multiply(x).max(), (B,), "`max` of a sparse matrix"),
     "statistics.linear_regression": (

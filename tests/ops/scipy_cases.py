@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from function_cases import EDGES_OF_FUNCTIONS, FUNCTION_CASES, HEAVY_CASES
 from scipy import special
 
 __all__ = ["SPECIAL_CASES"]
@@ -121,6 +122,9 @@ for _name in ("eval_gegenbauer", "eval_genlaguerre"):
 _of_orders("eval_jacobi", (0, 1, 3), SHAPES, OTHERS, SHARES)
 _of_orders("eval_sh_jacobi", (0, 1, 3), SHAPES + 6.0, OTHERS, SHARES)
 
+for _name, _cases in (*FUNCTION_CASES.items(), *HEAVY_CASES.items()):
+    SPECIAL_CASES.setdefault(_name, []).extend(_cases)
+
 
 EDGES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (f, args) for name, *points in (
@@ -181,5 +185,5 @@ EDGES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
          (3, -2, 1.0, 5.0), (0.5, 0.5, 1, 1 - 1e-9), (2, 3, 1.5, 0.99999), (1, 1, 2, -1e-9)),
         *((name, (0.0, 0.0), (1.0, 0.0), (0.0, np.inf), (1.0, -np.inf), (0.5, -2.0), (2.0, -1e-3))
           for name in ("hankel1", "hankel2")),
-    ) for f in (getattr(special, name),) for args in points]
+    ) for f in (getattr(special, name),) for args in points] + EDGES_OF_FUNCTIONS
 """Functions with arguments at the ends of where they are defined, and far out."""

@@ -306,7 +306,7 @@ def load_object_code(symbol: str, object_code: bytes, needs: dict[str, Any]) -> 
     if symbol not in _LOADED:
         import llvmlite.binding as llvm
 
-        from tracejit.codegen.libraries import bind_draws, find_blas, load_libmvec
+        from tracejit.codegen.libraries import bind_functions, find_blas, load_libmvec
         from tracejit.codegen.machine import load_object
 
         if needs["blas"] is not None and list(find_blas()) != needs["blas"]:
@@ -315,7 +315,7 @@ def load_object_code(symbol: str, object_code: bytes, needs: dict[str, Any]) -> 
         if any(name.startswith("_ZGV") for name in names):
             load_libmvec()
         try:
-            bind_draws(names)
+            bind_functions(names)
         except Refusal as e:
             raise Missing(str(e)) from None
         process = ctypes.CDLL(None)

@@ -5,7 +5,7 @@ An op's entry names one of these; codegen tells ops apart by them and never by n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -23,6 +23,15 @@ class Pointwise:
     expression: str
     integer: str | None = None
     """The expression for integer dtypes where it differs."""
+    function: bool = False
+    """Whether the param `function` says which of SciPy's C functions is called on the operands; the
+    expression is one of these calls."""
+
+    def written(self, params: Mapping[str, Any], arity: int) -> str:
+        """Return the expression of an application with these params."""
+        if not self.function:
+            return self.expression
+        return f"c_{params['function']}({', '.join(f'{{{k}}}' for k in range(arity))})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from tracejit.errors import NotCaptured
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.numpy_api.special_kinds import double_of_real, of_floats
+from tracejit.numpy_api.special_kinds import double_of_real, of_complex, of_floats
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.gamma import digamma, hurwitz, trigamma
 from tracejit.trace.ground.context import refuse
@@ -37,8 +37,7 @@ def in_double(name: str, function: Callable[..., object]) -> Callable[..., Any]:
     def capture(*operands: object) -> Any:
         given = [as_tracer(x) for x in operands]
         if any(x.dtype.kind == "c" for x in given):
-            raise refuse(f"scipy.special.{name} of complex numbers cannot be captured",
-                         "Use its real and imaginary parts, or tracejit.register_op")
+            return of_complex(name, operands)
         broadcast_dims([x.dims for x in given])  # sizes that have to agree are one from here on
         dtype = common_dtype(operands)
         result: Any = function(*(cast(x, np.float64) for x in given))

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tracejit.ir.optable import OPS
+from tracejit.ir.scipy_functions import C_FUNCTIONS
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.ops.calls import stop_gradient
+from tracejit.ops.scipy_functions import special
 from tracejit.trace.ground.context import refuse
-from tracejit.trace.values.equations import apply, cast, lift, promotion_key
+from tracejit.trace.values.equations import apply, broadcast_dims, cast, lift, promotion_key
 from tracejit.trace.values.equations import dtype_of as operand_dtype
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["double_of_real", "scipy_special", "of_floats"]
+__all__ = ["double_of_real", "of_complex", "of_floats", "scipy_special"]
 
 
 def double_of_real(x: object, name: str) -> Tracer:
@@ -28,12 +31,40 @@ def double_of_real(x: object, name: str) -> Tracer:
     return cast(given, np.float64)
 
 
+SCALED = {"jve": np.imag, "yve": np.imag, "ive": np.real}
+"""Functions that are multiplied by exp(-|part|), which is no function of a complex number."""
+
+
+def of_complex(name: str, operands: Sequence[object]) -> Any:
+    """Return a function of complex numbers, as SciPy computes it; refuse one that has none.
+
+    The op of a scaled function takes its factor for a constant; here it has its derivative.
+    """
+    parts = [key for key in (f"{name}_z", *(f"{name}_{k}_z" for k in range(4)))
+             if key in C_FUNCTIONS]
+    given = [as_tracer(x) for x in operands]
+    kinds = ["c" if t.kind == "c" else "f" for t in C_FUNCTIONS[parts[0]].dtypes] if parts else []
+    if not parts or any(x.dtype.kind == "c" and kind != "c" for x, kind in zip(
+            given, kinds, strict=False)):
+        raise refuse(f"scipy.special.{name} of complex numbers cannot be captured",
+                     "Use its real and imaginary parts, or tracejit.register_op")
+    broadcast_dims([x.dims for x in given])
+    ufunc = getattr(sys.modules["scipy.special"], name)
+    dtypes = ufunc.resolve_dtypes((*(promotion_key(lift(x)) for x in operands),
+                                   *(None,) * ufunc.nout))
+    found = tuple([special(key, *given) for key in parts])
+    if name in SCALED:
+        size = np.abs(SCALED[name](given[-1]))
+        found = tuple([x * np.exp(stop_gradient(size) - size) for x in found])
+    found = tuple([cast(x, dtypes[-1]) for x in found])
+    return found if len(found) > 1 else found[0]
+
+
 def _op_of_reals(name: str) -> Callable[[Any], Any]:
     def function(x: object) -> Any:
         x = as_tracer(x)
         if x.dtype.kind == "c":
-            raise refuse(f"scipy.special.{name} of complex numbers cannot be captured",
-                         "Use its real and imaginary parts, or tracejit.register_op")
+            return of_complex(name, (x,))
         return apply(name, x if x.dtype.kind == "f" else cast(x, np.float64))
 
     return function

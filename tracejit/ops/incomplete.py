@@ -18,7 +18,7 @@ from tracejit.ops.gamma import digamma, trigamma
 from tracejit.ops.kinds import elementwise
 from tracejit.trace.values.equations import apply, cast
 
-__all__ = ["of_numbers"]
+__all__ = ["of_numbers", "student_by_df"]
 
 
 def of_numbers(function: Callable[..., float]) -> Callable[..., Any]:
@@ -169,7 +169,7 @@ def _student_density(y: Primal, df: Primal) -> Any:
     return np.where(far, np.exp(-0.5 * y * y) / math.sqrt(2.0 * math.pi), near)
 
 
-def _student_by_df(y: Primal, df: Primal) -> Any:
+def student_by_df(y: Primal, df: Primal) -> Any:
     """Return the derivative of Student's distribution function by its degrees of freedom."""
     middle = y == 0.0
     t: Any = np.where(middle, 1.0, y)
@@ -182,11 +182,11 @@ def _student_by_df(y: Primal, df: Primal) -> Any:
 
 
 elementwise("student_t", None, "student_t({0}, {1})",
-            lambda z, y, df: (_student_density(y, df), _student_by_df(y, df)), cost=4000.0,
+            lambda z, y, df: (_student_density(y, df), student_by_df(y, df)), cost=4000.0,
             reference=of_numbers(incomplete.student_t), samples=lambda n: [
                 ((n,), (n,), lambda t, u: apply("student_t", _double(t), *_positive(u)))])
 elementwise("student_t_quantile", None, "student_t_quantile({0}, {1}, {2})",
-            lambda z, p, q, df: (1.0 / _student_density(z, df), None, -_student_by_df(
+            lambda z, p, q, df: (1.0 / _student_density(z, df), None, -student_by_df(
                 z, df) / _student_density(z, df)), cost=60000.0,
             reference=of_numbers(incomplete.student_t_quantile), samples=lambda n: [
                 ((n,), (n,), lambda t, u: apply(

@@ -29,7 +29,7 @@ from tracejit.trace.ground.dispatch import UFUNCS
 from tracejit.trace.values.equations import apply
 
 __all__ = ["NoFormula", "bilinear", "broadcast_shapes", "elementwise", "linear", "only",
-           "same_type", "structural", "yielded_types"]
+           "partial_rules", "same_type", "structural", "yielded_types"]
 
 Infer = Callable[[Sequence[Any], Params, Sequence[Block]], Any]
 
@@ -162,6 +162,20 @@ def _elementwise_jvp(partials: Callable[..., tuple[object, ...]] | None) -> Any:
         return [total]
 
     return jvp
+
+
+def partial_rules(choose: Callable[[Eqn], Callable[..., tuple[object, ...]]]) -> tuple[Any, Any]:
+    """Return the vjp and jvp of an elementwise op whose partial derivatives its params choose."""
+
+    def vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
+        found: list[Any] = _elementwise_vjp(choose(eqn))(sweep, eqn, cts)
+        return found
+
+    def jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
+        found: list[Any] = _elementwise_jvp(choose(eqn))(sweep, eqn, tangents)
+        return found
+
+    return vjp, jvp
 
 
 def linear(name: str, reference: Callable[..., object], infer: Infer, lowering: Lowering,

@@ -9,9 +9,8 @@ import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.special import common_dtype, in_double
-from tracejit.numpy_api.special_kinds import of_floats
+from tracejit.numpy_api.special_kinds import of_complex, of_floats
 from tracejit.ops.bessel_kin import AIRY, AIRYE
-from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import apply, broadcast_dims, cast
 
@@ -21,7 +20,8 @@ __all__: list[str] = []
 def _four(name: str, ops: tuple[str, ...]) -> Callable[..., Any]:
     """Return a function with four results."""
     parts = [in_double(name, lambda x, op=op: apply(op, x)) for op in ops]
-    return lambda z: tuple([part(z) for part in parts])
+    return lambda z: of_complex(name, (z,)) if as_tracer(z).dtype.kind == "c" else tuple(
+        [part(z) for part in parts])
 
 
 def _hankel(name: str, sign: float) -> Callable[..., Any]:
@@ -30,8 +30,7 @@ def _hankel(name: str, sign: float) -> Callable[..., Any]:
     def capture(v: object, z: object) -> Any:
         order, x = as_tracer(v), as_tracer(z)
         if x.dtype.kind == "c":
-            raise refuse(f"scipy.special.{name} of complex numbers cannot be captured",
-                         "Pass real ones, or use tracejit.register_op")
+            return of_complex(name, (v, z))
         broadcast_dims([order.dims, x.dims])
         dtype = np.result_type(common_dtype((v, z)), np.complex64)
         order, wide = cast(order, np.float64), cast(x, np.float64)

@@ -12,7 +12,7 @@ from tracejit.numpy_api.special import in_double
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import cast
 
-__all__: list[str] = []
+__all__ = ["incomplete"]
 
 _STEPS = 9
 
@@ -93,7 +93,7 @@ def _rd(x: np.ndarray, y: np.ndarray, z: np.ndarray, steps: int = 8) -> Any:
     return 3.0 * total + factor * series / (mean * np.sqrt(mean))
 
 
-def _incomplete(first: bool) -> Callable[..., Any]:
+def incomplete(first: bool) -> Callable[..., Any]:
     """Return the incomplete integral of the first or second kind, of any angle."""
 
     def capture(angle: np.ndarray, m: np.ndarray) -> Any:
@@ -136,7 +136,7 @@ def _carlson(function: Callable[..., Any]) -> Callable[..., Any]:
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ellipk": lambda m: _ellipkm1(1.0 - m), "ellipkm1": _ellipkm1, "ellipe": _ellipe, "agm": _agm,
-    "ellipkinc": _incomplete(True), "ellipeinc": _incomplete(False), "elliprf": _carlson(_rf),
+    "ellipkinc": incomplete(True), "ellipeinc": incomplete(False), "elliprf": _carlson(_rf),
     "elliprd": _carlson(_rd)}
 scipy_captures("scipy.special",
                {name: in_double(name, function) for name, function in _FUNCTIONS.items()})

@@ -16,7 +16,7 @@ from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.state.known import known_array
 from tracejit.trace.values.equations import apply, cast, lift, promotion_key
 
-__all__: list[str] = []
+__all__ = ["legendre", "normalized", "sph_harm_y"]
 
 _MOST = 64
 """The most pairs of an order and a degree in one call: each is a polynomial of its own."""
@@ -58,7 +58,7 @@ def _of_pairs(name: str, first: np.ndarray, second: np.ndarray,
 # --- scipy.special.lpmv ---------------------------------------------------------------------------
 
 
-def _legendre(m: int, v: int, x: np.ndarray) -> Any:
+def legendre(m: int, v: int, x: np.ndarray) -> Any:
     """Return the associated Legendre function: Abramowitz and Stegun, 8.5.3 and 8.2.5."""
     v = -v - 1 if v < 0 else v
     order = abs(m)
@@ -91,14 +91,14 @@ def lpmv(m: object, v: object, x: object) -> Any:
     order, degree = _whole_numbers("lpmv", "order", m), _whole_numbers("lpmv", "degree", v)
     ufunc = sys.modules["scipy.special"].lpmv
     dtype = ufunc.resolve_dtypes((*(promotion_key(lift(z)) for z in (m, v, x)), None))[-1]
-    found = _of_pairs("lpmv", order, degree, lambda a, b: _legendre(a, b, given))
+    found = _of_pairs("lpmv", order, degree, lambda a, b: legendre(a, b, given))
     return cast(found, dtype)
 
 
 # --- scipy.special.sph_harm_y ---------------------------------------------------------------------
 
 
-def _normalized(n: int, m: int, cosine: np.ndarray, sine: np.ndarray) -> Any:
+def normalized(n: int, m: int, cosine: np.ndarray, sine: np.ndarray) -> Any:
     """Return the associated Legendre function times the factor of spherical harmonics."""
     order = abs(m)
     low: Any = math.sqrt(0.25 / math.pi)
@@ -128,7 +128,7 @@ def sph_harm_y(n: object, m: object, theta: object, phi: object, *, diff_n: int 
     sine = np.where(height < 0.0, -height, height)  # whose slope at 0 is that of angles above
 
     def one(n: int, m: int) -> Any:
-        size = _normalized(n, m, cosine, sine) if n >= abs(m) else 0.0
+        size = normalized(n, m, cosine, sine) if n >= abs(m) else 0.0
         size = size + np.zeros_like(cosine)
         return apply("complex", size * np.cos(m * azimuth), size * np.sin(m * azimuth))
 

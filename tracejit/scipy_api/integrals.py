@@ -10,7 +10,7 @@ import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.special import common_dtype, in_double
-from tracejit.numpy_api.special_kinds import double_of_real
+from tracejit.numpy_api.special_kinds import double_of_real, of_complex
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import apply, cast
@@ -24,9 +24,11 @@ def _exp1(x: np.ndarray) -> Any:
 
 
 def _several(name: str, *functions: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function with several results, of reals, in double precision."""
+    """Return a function with several results, of reals in double precision."""
 
     def capture(x: object) -> Any:
+        if as_tracer(x).dtype.kind == "c":
+            return of_complex(name, (x,))
         return tuple([in_double(name, function)(x) for function in functions])
 
     return capture

@@ -308,7 +308,7 @@ class _Counter:
 def _pointwise(eqn: Eqn, how: Pointwise, elements: Dim, found: _Sum) -> None:
     if not _is_floating(eqn.inputs):
         return
-    made = operations_of(how.expression)
+    made = operations_of(how.written(eqn.params, len(eqn.inputs)))
     found.flops = made.flops(is_complex=_is_complex(eqn.inputs)) * elements
     found.calls = {name: count * elements for name, count in made.calls.items()}
 
