@@ -17,7 +17,7 @@ from tracejit.ir.core import Graph, Value
 
 __all__ = ["Kernel", "LoopPart", "Shown"]
 
-Shown = tuple[str, tuple[tuple[np.dtype, int], ...]]
+Shown = tuple[str, tuple[tuple[np.dtype, int], ...], str]
 """A print: its format, and dtype and rank of each of its operands."""
 
 

@@ -10,6 +10,7 @@ from tracejit.codegen.loop_expressions import ZERO, Bin
 from tracejit.codegen.loop_ir import Assign, If, Return
 from tracejit.codegen.scalar_code import ScalarCode
 from tracejit.ir.core import Eqn
+from tracejit.ir.showing import LINE
 
 __all__ = ["Prints"]
 
@@ -28,7 +29,7 @@ class Prints:
         """Show operands, and leave the kernel if that is asked for."""
         words = [word for a in eqn.inputs for word in self.code.words(a)]
         kinds = tuple((a.aval.dtype, len(a.aval.shape)) for a in eqn.inputs)
-        self.shown.append((eqn.params["format"], kinds))
+        self.shown.append((eqn.params["format"], kinds, eqn.params.get("stream", LINE)))
         status = self.frame.variable("status")
         shown = call("show", integer(len(self.shown) - 1), *words)
         self.frame.add(Assign(status.name, shown, self.frame.origin(eqn)),

@@ -252,12 +252,12 @@ def test_prints_are_said_to_have_no_backward_part() -> None:
         "a print, not a value")
 
 
-def test_print_recommends_it() -> None:
+def test_why_says_what_a_print_costs() -> None:
     def f(x: Any) -> Any:
         print(x)
         return x
 
-    assert "tracejit.debug_print shows" in tracejit.jit(f).trace(1.0).why()
+    assert "print() prints at each call" in tracejit.jit(f).trace(1.0).why()
 
 
 # --- other ways to run a program ----------------------------------------------------------------

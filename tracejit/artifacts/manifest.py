@@ -48,7 +48,8 @@ def interface_text(i: Interface, leaves: Sequence[Leaf],
         "zero_d": i.zero_d, "parallel": i.parallel,
         "facts": [[f.kind, f.inputs, f.truth] for f in i.facts],
         "failures": [[f.error, f.message, site(f.site)] for f in i.failures],
-        "prints": [[template, [[d.str, n] for d, n in kinds]] for template, kinds in i.prints],
+        "prints": [[template, [[d.str, n] for d, n in kinds], stream]
+                   for template, kinds, stream in i.prints],
     }
 
 
@@ -106,7 +107,7 @@ class InterfaceReader:
             i["releases"],
             [StoredFailure(error, message, None if site is None else StoredSite(self, *site))
              for error, message, site in i["failures"]],
-            [(template, _kinds(kinds)) for template, kinds in i["prints"]],
+            [(template, _kinds(kinds), stream) for template, kinds, stream in i["prints"]],
             tuple([Fact(kind, tuple(inputs), _tuples(truth))
                    for kind, inputs, truth in i["facts"]]), _tuples(i["returned"]),
             tuple([(k, *_kinds([kind]), log) for k, kind, log in i["found"]]),

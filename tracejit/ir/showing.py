@@ -1,13 +1,15 @@
-"""How `debug_print` shows values: Python's format strings, which take arrays as well."""
+"""How prints show values: `debug_print` by formats that take arrays, `print` as Python does."""
 
 from __future__ import annotations
 
 import string
+import sys
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-__all__ = ["Formatter", "show"]
+__all__ = ["LINE", "Formatter", "PythonFormatter", "show"]
 
 
 class Formatter(string.Formatter):
@@ -23,6 +25,34 @@ class Formatter(string.Formatter):
         return text
 
 
-def show(template: str, values: Sequence[object]) -> None:
-    """Print a format with values for its fields, at once."""
-    print(Formatter().vformat(template, values, {}), flush=True)
+class PythonFormatter(string.Formatter):
+    """Python's formatting of what NumPy's arrays hold.
+
+    A field's conversion says what its value is: "p" and "q" a number of Python's, by `str` and by
+    `repr`, "d" an array without axes, by `repr`; else it is NumPy's, by `str` or "r", `repr`.
+    """
+
+    def convert_field(self, value: Any, conversion: str | None) -> Any:
+        """Return the value, or its `repr`."""
+        if conversion is not None and conversion in "pq":
+            value = value.item()
+            return value if conversion == "p" else repr(value)
+        return repr(np.asarray(value)) if conversion == "d" else super().convert_field(
+            value, conversion)
+
+
+LINE = "line"
+"""The stream of `debug_print`: a line of standard output, at once."""
+
+
+def show(template: str, values: Sequence[object], stream: str = LINE) -> None:
+    """Print a format with values for its fields.
+
+    stream -- `LINE`, or "stdout" or "stderr", perhaps with ", flushed" behind
+    """
+    if stream == LINE:
+        print(Formatter().vformat(template, values, {}), flush=True)
+        return
+    name, _, flushed = stream.partition(", ")
+    print(PythonFormatter().vformat(template, values, {}), end="", flush=bool(flushed),
+          file=getattr(sys, name))

@@ -27,6 +27,7 @@ from tracejit.ops import (  # noqa: E402, F401  (importing fills the tables)
     linalg,
     list_items,
     logs,
+    printing,
     reductions,
     roots,
     scipy_functions,

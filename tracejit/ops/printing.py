@@ -143,3 +143,12 @@ def _reference(*values: object, format: str) -> tuple[()]:
 
 structural("debug_print", _reference, _nothing, Effect("print", shows=True), effect=True,
            marked=True)
+
+
+def _print_reference(*values: object, format: str, stream: str) -> tuple[()]:
+    show(format, values, stream)
+    return ()
+
+
+structural("print", _print_reference, _nothing, Effect("print", shows=True), effect=True,
+           marked=True)

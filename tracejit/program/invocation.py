@@ -162,7 +162,7 @@ class _Printing:
     def _print(self, number: int, words: int) -> int:
         """Show the operands whose addresses and sizes are in a table."""
         try:
-            template, kinds = self.prints[number]
+            template, kinds, stream = self.prints[number]
             table = ctypes.cast(words, ctypes.POINTER(_I64))
             values, place = [], 0
             for dtype, ndim in kinds:
@@ -171,7 +171,7 @@ class _Printing:
                 data = ctypes.string_at(table[place], size)
                 values.append(np.frombuffer(data, dtype).reshape(shape)[()])
                 place += 1 + ndim
-            show(template, values)
+            show(template, values, stream)
         except BaseException as e:  # Ctrl-C among them: C code cannot pass it on
             self.error = e
             return 1

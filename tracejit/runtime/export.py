@@ -80,7 +80,7 @@ def export_program(program: Program, kernel: Kernel, source: str, shown_at: str,
 def require_silent(program: Program, kernel: Kernel) -> None:
     """Raise `ExportError` for a program that prints."""
     if kernel.prints:
-        raise ExportError(f"{program.name} prints, which needs Python. Take debug_print out of it, "
+        raise ExportError(f"{program.name} prints, which needs Python. Take the print out of it, "
                           "or let it return what it shows")
 
 

@@ -167,7 +167,7 @@ def _require_pure(program: Program, dependencies: Dependencies) -> None:
         raise Refusal(f"{program.name} reads or assigns {paths[0]}, a variable or a tape's value, "
                       "which @njit code cannot. Pass its value as an argument")
     if prints(program.graph.block):
-        raise Refusal(f"{program.name} prints, which it can from Python alone. Take debug_print out"
+        raise Refusal(f"{program.name} prints, which it can from Python alone. Take the print out"
                       " of it, or call it from Python")
     if any(e.op.name == "draw" for e in all_eqns(program.graph.block)):
         raise Refusal(f"{program.name} draws random numbers from a Generator, which it can from "

@@ -413,6 +413,8 @@ class Trace:
     """The refusal in the `repr` of a number, which Python may have caught."""
     unread: list[Any] | None = None
     """The numbers in the text that captured code is writing, if it is."""
+    text_fields: list[Any] = field(default_factory=list)
+    """The places of traced values in texts that captured code has written."""
     attempts: list[Any] = field(default_factory=list)
     """The `try` statements around the code being traced; None where none of them can catch."""
     opened: list[Any] = field(default_factory=list)

@@ -40,6 +40,7 @@ class Above:
     Memory: Callable[..., Any]
     TracedGenerator: Callable[..., Any]
     count_names: Callable[..., int]
+    atom_of: Callable[..., Any]
     cast: Callable[..., Any]
     require: Callable[..., None]
     require_ours: Callable[..., None]

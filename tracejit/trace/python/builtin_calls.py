@@ -29,6 +29,7 @@ from tracejit.trace.python.impure import (
     refused_for_frames,
 )
 from tracejit.trace.python.kinds_of_values import holds_traced
+from tracejit.trace.python.printing import print_in_run
 from tracejit.trace.python.special_methods import special_method
 from tracejit.trace.python.users_functions import convert
 from tracejit.trace.state.changes import CONTAINERS, before_change, is_iterator, note_made, note_new
@@ -99,9 +100,8 @@ def call_builtin(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
         raise refused_for_frames(fn)
     if not reads_nothing(fn):
         unseen(f"{module_of(fn)}.{name}")
-    if fn is builtins.print and traced:
-        current().note("print() shows traced values once, while the function is captured; "
-                       "tracejit.debug_print shows what they are at every call")
+    if fn is builtins.print and print_in_run(args, kwargs):
+        return None
     if fn is warnings.warn:
         current().note("warnings.warn() warns once, while the function is captured, whether its "
                        "branch is taken or not; warn where the function is called")

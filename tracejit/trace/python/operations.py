@@ -19,6 +19,7 @@ from tracejit.trace.python import from_generators, list_functions, list_items, l
 from tracejit.trace.python.builtin_calls import call_natively
 from tracejit.trace.python.kinds_of_values import type_of
 from tracejit.trace.python.numbers_before_objects import as_a_users_class_sees
+from tracejit.trace.python.percent import percent_text
 from tracejit.trace.python.special_methods import is_plain, special_method
 from tracejit.trace.state.changes import CONTAINERS, note_made, note_new
 from tracejit.trace.state.texts import read_as_text
@@ -36,6 +37,10 @@ __all__ = ["binary", "inplace", "operate", "unary"]
 def binary(op: str, a: object, b: object) -> Any:
     """Return `a op b`."""
     o = BINARY[op]
+    if op == "Mod" and isinstance(a, str):
+        text = percent_text(a, b)
+        if text is not NotImplemented:
+            return text
     if (isinstance(a, (list, tuple)) or isinstance(b, (list, tuple))) and (
             special_method(a, o.method) is None and special_method(b, o.reflected) is None):
         result = _operate_on_lists(op, a, b)

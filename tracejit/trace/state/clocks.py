@@ -134,7 +134,7 @@ def let_out(x: object) -> object:
         return x.number
     if isinstance(x, OpenText) and all(type(n) is Reading for n in x.numbers):
         return str.__str__(x)
-    return x
+    return x.with_markers() if isinstance(x, OpenText) else x
 
 
 def _reading(clock: Any) -> Callable[[], Reading]:

@@ -128,6 +128,7 @@ def dims_of(x: object) -> tuple[Dim, ...]:
     return x.dims if isinstance(x, Tracer) else ()
 
 
+@above
 def atom_of(x: object, dtype: np.dtype | None = None) -> Atom:
     """Return an operand as the operand of an equation, cast to `dtype` if one is given."""
     if isinstance(x, Tracer):

@@ -5,6 +5,7 @@ Most are needed for text, whose letters show a number, unless the run fills it i
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from tracejit.errors import Refusal
@@ -15,14 +16,30 @@ from tracejit.trace.ground.restarts import NeedStatic
 from tracejit.trace.ground.source import find_site
 from tracejit.trace.ground.upward import ABOVE
 
-__all__ = ["FIELD", "need_int", "shown_text", "text_number", "text_or_marker"]
+__all__ = ["FIELD", "TextField", "need_int", "shown_text", "text_number", "text_or_marker"]
 
 
-def shown_text(x: Any, spec: str) -> str:
+@dataclass(frozen=True, slots=True)
+class TextField:
+    """A place in a text for a number or array that the run knows.
+
+    x    -- the traced value; `atom` is what it was when the text was made
+    how  -- "s", "r" or "f": by `str`, by `repr`, or by `format` with a spec
+    mark -- the text that stands for it, of letters that users' texts do not have
+    """
+
+    x: Any
+    atom: Any
+    how: str
+    spec: str
+    mark: str
+
+
+def shown_text(x: Any, spec: str, how: str = "f") -> str:
     """Return a number as text: where an error is made on data, a field that its message fills."""
     shown = current().shown if is_tracing() else None
     if shown is None or x.ndim or x.dtype.kind not in "iuf":
-        return text_or_marker(x, spec) or x._marker()
+        return text_or_marker(x, spec, how) or x._marker()
     places = [k for k, y in enumerate(shown) if y is x]
     if not places and len(shown) == 2:  # a check reports two numbers
         marker: str = x._marker()
@@ -37,7 +54,7 @@ FIELD = "\ue000\ue001"
 """The marks around `NUMBER:FORMAT` in a text that the run fills in: users' text has neither."""
 
 
-def text_or_marker(x: object, spec: str) -> str | None:
+def text_or_marker(x: object, spec: str, how: str = "r") -> str | None:
     """Return the text of a number that is not known yet; None where its marker does.
 
     Text that captured code writes takes note of its numbers. Other text goes to whoever asked for
@@ -48,7 +65,9 @@ def text_or_marker(x: object, spec: str) -> str | None:
         return None
     if trace.unread is not None:
         trace.unread.append(x)
-        return None
+        mark = f"\ue002{len(trace.text_fields)}\ue003"
+        trace.text_fields.append(TextField(x, ABOVE.atom_of(x), how, spec, mark))
+        return mark
     return format(text_number(x), spec)
 
 
@@ -61,7 +80,7 @@ def text_number(x: Any, site: Site | None = None) -> int:
         if isinstance(x, ABOVE.SymInt):
             return need_int(x.dim, "text in which it is written", site)
         raise refuse_at(site, "text with a number in it that only the run knows is looked at",
-                        "Print it with tracejit.debug_print, or return the number")
+                        "Print it, or return the number")
     except Refusal as e:
         current().refused = e  # reprlib, say, catches every error of a repr
         raise

@@ -222,7 +222,7 @@ class Tracer(TracedOperand):
         return shown_text(self, spec)
 
     def __str__(self) -> str:
-        return shown_text(self, "")
+        return shown_text(self, "", "s")
 
     def __repr__(self) -> str:
         return text_or_marker(self, "") or self._marker()
