@@ -14,7 +14,7 @@ from tracejit.ir.dims import Dim, product
 from tracejit.runtime.program import Program
 from tracejit.trace.capture import capture_function
 from tracejit.trace.containers.places import is_number
-from tracejit.trace.ground.context import current, refuse_outside
+from tracejit.trace.ground.context import current, refuse, refuse_outside
 from tracejit.trace.ground.copies import Handed
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.python.mapping import common_size, item_of, trace_map
@@ -27,7 +27,16 @@ from tracejit.transforms.gradient import Gradient
 from tracejit.transforms.linear import Pullback, Tangent
 from tracejit.transforms.nested import call_of, dtype_of_leaf
 from tracejit.transforms.options import Options
-from tracejit.tree import Structure, beside_floats, flatten, has_one_twice, leaf_names, unflatten
+from tracejit.tree import (
+    STRUCTURED,
+    Structure,
+    are_in,
+    beside_floats,
+    flatten,
+    has_one_twice,
+    leaf_names,
+    unflatten,
+)
 
 __all__ = ["Composed", "make_hessian", "make_hvp", "make_jacfwd", "make_jacrev", "make_vmap"]
 
@@ -89,6 +98,9 @@ def make_hessian(fn: Callable[..., object], argnums: object, has_aux: bool,
 
     @functools.wraps(fn, updated=())
     def gradient(*args: object, **kwargs: object) -> Any:
+        if any(are_in(_chosen(fn, argnums, args, kwargs)[2], STRUCTURED.__contains__)):
+            raise refuse("the derivative of a structured array by a structured array, which has "
+                         "records for numbers", "Pass the fields as arguments, or a dict of them")
         return slope.inline(args, kwargs)
 
     return Composed("hessian", fn, forward_jacobian(gradient, argnums, has_aux, options), options)

@@ -17,7 +17,7 @@ from tracejit.structured_dtypes import (
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.ground.upward import above
-from tracejit.trace.values.equations import same_dim
+from tracejit.trace.values.equations import lift, same_dim
 from tracejit.trace.values.fields import StructuredArray
 from tracejit.trace.values.symbolic_ints import python_dims
 from tracejit.trace.values.tracer import Tracer
@@ -33,6 +33,7 @@ def joined_fields(kind: type, text: str, parts: Sequence[object]) -> Any:
     """
     dtype = dtype_of_text(text)
     names = field_names(dtype)
+    parts = [lift(x) if isinstance(x, np.ndarray) else x for x in parts]
     assert dtype.fields is not None
     for name, x in zip(names, parts, strict=True):
         if isinstance(x, StructuredArray) and dtype.fields[name][0].base.names is None:
