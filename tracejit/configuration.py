@@ -34,6 +34,9 @@ class Settings:
     cache_dir   -- where these and emitted source are kept; the user's cache directory if None
     cache_size  -- how many bytes of them are kept; files not used for longest go first
     disable_jit -- run the interpreter instead of compiled code
+    debugger    -- run a function in plain Python, on NumPy's values, in each call of `jit`, and
+                   before each call of `grad`, `value_and_grad` and `vjp`: `breakpoint()` and pdb
+                   stop in it there; elsewhere `breakpoint()` is refused
     debug_nans  -- raise `FloatingPointError` where a result has a NaN or an infinity, with the
                    operation that made it and the user's line
     log_compiles -- log a line per compilation: signature, reason, and the time of each stage
@@ -50,6 +53,7 @@ class Settings:
     cache_dir: str | None = None
     cache_size: int = 1 << 30
     disable_jit: bool = False
+    debugger: bool = False
     debug_nans: bool = False
     log_compiles: bool = False
     explain_cache_misses: bool = False
@@ -58,7 +62,8 @@ class Settings:
     @property
     def changes_calls(self) -> bool:
         """Return whether calls of compiled programs have to look at the settings."""
-        return self.disable_jit or self.debug_nans or self.threads != _THREADS
+        return self.disable_jit or self.debugger or self.debug_nans or (
+            self.threads != _THREADS)
 
 
 class SettingChanges(TypedDict, total=False):
@@ -71,6 +76,7 @@ class SettingChanges(TypedDict, total=False):
     cache_dir: str | None
     cache_size: int
     disable_jit: bool
+    debugger: bool
     debug_nans: bool
     log_compiles: bool
     explain_cache_misses: bool
@@ -131,6 +137,7 @@ def _from_environment() -> Settings:
                     cache_size=_bytes(os.environ.get("TRACEJIT_CACHE_SIZE") or "1G"),
                     cache_dir=os.environ.get("TRACEJIT_CACHE_DIR") or None,
                     disable_jit=flag("TRACEJIT_DISABLE_JIT"),
+                    debugger=flag("TRACEJIT_DEBUGGER"),
                     debug_nans=flag("TRACEJIT_DEBUG_NANS"),
                     log_compiles=flag("TRACEJIT_LOG_COMPILES"),
                     explain_cache_misses=flag("TRACEJIT_EXPLAIN_CACHE_MISSES"),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import string
 import sys
 from collections.abc import Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
-__all__ = ["LINE", "Formatter", "PythonFormatter", "show"]
+__all__ = ["LINE", "SILENT", "Formatter", "PythonFormatter", "show"]
 
 
 class Formatter(string.Formatter):
@@ -41,6 +42,9 @@ class PythonFormatter(string.Formatter):
             value, conversion)
 
 
+SILENT: ContextVar[bool] = ContextVar("tracejit is silent", default=False)
+"""Whether nothing is printed: the plain function has printed it."""
+
 LINE = "line"
 """The stream of `debug_print`: a line of standard output, at once."""
 
@@ -50,6 +54,8 @@ def show(template: str, values: Sequence[object], stream: str = LINE) -> None:
 
     stream -- `LINE`, or "stdout" or "stderr", perhaps with ", flushed" behind
     """
+    if SILENT.get():
+        return
     if stream == LINE:
         print(Formatter().vformat(template, values, {}), flush=True)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import gc
 import logging
@@ -10,11 +11,15 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, overload
 
+import numpy as np
+
 from tracejit.artifacts.loading import load_artifacts, lock_of
 from tracejit.configuration import calls_look, listen, settings
 from tracejit.display import Displayed
 from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
+from tracejit.ir.draws import is_generator
+from tracejit.ir.showing import SILENT
 from tracejit.program.forks import require_whole
 from tracejit.program.request import Request, key_of
 from tracejit.program.signals import keeping_signals
@@ -24,7 +29,7 @@ from tracejit.trace.ground.active import CAPTURES, is_tracing
 from tracejit.trace.ground.faults import fault_of_ours
 from tracejit.trace.values.eager import Recorded, record_call, watches
 from tracejit.trace.values.specs import ArgSpec, is_spec, spec, spec_of_leaf
-from tracejit.tree import Structure, flatten, flatten_call
+from tracejit.tree import Structure, flatten, flatten_call, unflatten
 
 if TYPE_CHECKING:
     from typing_extensions import ParamSpec, TypeVar
@@ -45,6 +50,9 @@ __all__ = ["Function", "WithStates", "make_function"]
 
 LOG = logging.getLogger("tracejit")
 _COMPILING = threading.RLock()
+
+_RUN_IN_PYTHON = ("jit", "forward", "grad", "value_and_grad")
+"""The transforms whose calls have the arguments of the function; `vjp` begins with "forward"."""
 
 MOST_KINDS = 1024
 """The most kinds of calls that a function remembers: an object made anew is a kind."""
@@ -150,6 +158,9 @@ class Function(Displayed, Generic[P, R]):
             return self.transform.inline(args, kwargs)
         leaves, structure = self._flattened(args, kwargs)
         held = any(isinstance(x, Recorded) for x in leaves)
+        if settings().debugger and not (held or SILENT.get()) and (
+                self.transform.name in _RUN_IN_PYTHON):
+            return self._in_python(args, kwargs)
         if held:
             leaves = [x._data if isinstance(x, Recorded) else x for x in leaves]
         specs, leaves = self._specs(leaves)
@@ -161,6 +172,21 @@ class Function(Displayed, Generic[P, R]):
             if result is not NotImplemented:
                 return result
         return self._attempted(self._find(key, specs, structure, leaves), leaves)
+
+    def _in_python(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+        """Run the function itself, for debuggers; a gradient is computed afterwards."""
+        if self.transform.name == "jit":
+            return self.transform.fn(*args, **kwargs)
+        leaves, structure = flatten((args, kwargs))
+        copied_args, copied_kwargs = unflatten(structure, [
+            copy.deepcopy(x) if isinstance(x, np.ndarray) or is_generator(x) else x
+            for x in leaves])
+        self.transform.fn(*copied_args, **copied_kwargs)
+        token = SILENT.set(True)
+        try:
+            return self._dispatch(args, kwargs)
+        finally:
+            SILENT.reset(token)
 
     def _flattened(self, args: tuple[object, ...],
                    kwargs: dict[str, object]) -> tuple[list[Any], Structure]:

@@ -91,6 +91,7 @@ def call_builtin(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
         return constant_copy(owner)
     if fn is builtins.breakpoint:
         refuse_debugger("breakpoint")
+        return None
     clock = CLOCKS.get(fn) if owner is time else None
     if clock is not None:
         return clock()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NoReturn
 
-from tracejit.trace.ground.context import refuse
+from tracejit.configuration import settings
+from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.public_names import public_name
 
 __all__ = ["are_seeds", "refuse_debugger", "refused_as_impure", "refused_for_frames"]
@@ -29,9 +29,13 @@ def refused_for_frames(fn: Callable[..., object]) -> Exception:
                   "Call it outside and pass what it gives as an argument")
 
 
-def refuse_debugger(name: str) -> NoReturn:
+def refuse_debugger(name: str) -> None:
+    """Refuse to stop within a capture; the program goes on where the plain function has stopped."""
+    if settings().debugger:
+        current().note_unseen(name)
+        return
     raise refuse(f"{name}() would stop within tracejit, once, where names hold traced values",
-                 "Debug the function as it is, without the decorator or as f.__wrapped__")
+                 "Call it under tracejit.config(debugger=True), which runs the function as it is")
 
 
 def are_seeds(args: tuple[object, ...], kwargs: dict[str, object]) -> bool:

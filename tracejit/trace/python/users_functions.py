@@ -181,6 +181,7 @@ def convert(fn: FunctionType, form: Form = "steps") -> Callable[..., Any]:
         raise refused_for_frames(fn)
     if module in ("pdb", "bdb"):
         refuse_debugger(fn.__qualname__ if "." in fn.__qualname__ else f"pdb.{fn.__name__}")
+        return _go_on
     if file not in LIKE_USERS and (
             module in (*_LIBRARIES, *STRANGERS) or file.startswith(PACKAGE)
             or _is_standard(file)):
@@ -203,6 +204,10 @@ def convert(fn: FunctionType, form: Form = "steps") -> Callable[..., Any]:
     if fn.__defaults__ or fn.__kwdefaults__:
         rewritten.__defaults__, rewritten.__kwdefaults__ = current().captured.defaults(fn)
     return rewritten
+
+
+def _go_on(*args: object, **kwargs: object) -> None:
+    """Do what a debugger's function does in a program: nothing."""
 
 
 def _or_plain(capture: Callable[..., object], fn: Callable[..., object]) -> Callable[..., Any]:
