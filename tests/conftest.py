@@ -49,6 +49,7 @@ DRAWN = {
     "test_matrix_products.py::test_values_and_derivatives_are_einsums": 8,
     "test_rows_written_in_place.py::test_values_and_derivatives": 6,
     "test_inductions.py::test_counting_is_pythons": 25,
+    "test_finals.py::test_gradients_are_complex_steps": 25,
     "test_inductions.py::test_derivatives_after_counting_are_those_of_a_linear_function": 5,
     "test_translation.py::test_golden_programs_compute_what_their_source_does": 4,
     "test_translation.py::test_ops_compute_what_their_source_does": 3,

@@ -3,197 +3,181 @@
 """
 
 def kernel(ctx, x, y, out0, out1, out2, arena, n, m):
-    t68 = f64_at(arena, 0, 5)
-    t124 = f64_at(arena, 0, 5)
+    t46 = f64_at(arena, 0, 5)
     o1 = 0 + idiv(8 * n * m + 8 * n + 8 * m + 71, 64) * 64
-    t43 = bool_at(arena, o1, 6)
-    o2 = o1 + idiv(n * m + 63, 64) * 64
-    t57 = f64_at(arena, o2, 7)
+    t35 = f64_at(arena, o1, 6)
+    o2 = o1 + idiv(8 * n * m + 63, 64) * 64
+    t38 = f64_at(arena, o2, 7)
     o3 = o2 + idiv(8 * n * m + 63, 64) * 64
-    t60 = f64_at(arena, o3, 8)
+    t42 = f64_at(arena, o3, 8)
     o4 = o3 + idiv(8 * n * m + 63, 64) * 64
-    t64 = f64_at(arena, o4, 9)
-    o5 = o4 + idiv(8 * n * m + 63, 64) * 64
-    t46 = bool_at(arena, o5, 10)
-    o6 = o5 + idiv(n * m + 63, 64) * 64
-    t48 = bool_at(arena, o6, 11)
+    t109 = f64_at(arena, o4, 9)
     for i in range(n + 1):
         for j in range(m + 1):
-            t68[i * (m + 1) + j] = 10000000000.0              # %0  soft_dtw.py:8
-    t68[0] = 0.0                                              # %1  soft_dtw.py:9
+            t46[i * (m + 1) + j] = 10000000000.0              # %0  soft_dtw.py:8
+    t46[0] = 0.0                                              # %1  soft_dtw.py:9
     n_2 = idiv(n, 2)
-    for i in range(n_2):                                      # %8  soft_dtw.py:10
+    for i in range(n_2):                                      # %5  soft_dtw.py:10
         if interrupted(ctx, i, 15):
             return -1
         next_row = 2 * i + 2                                  # soft_dtw.py:11
         row = 2 * i + 1                                       # soft_dtw.py:11
         end = m + 1                                           # soft_dtw.py:11
-        for j in range(1, m + 2):                             # %22  soft_dtw.py:11
+        for j in range(1, m + 2):                             # %13  soft_dtw.py:11
             inside = j != end                                 # soft_dtw.py:11
-            if inside:                                        # %22  soft_dtw.py:11
-                v52 = x[row - 1] - y[j - 1]                   # %52  soft_dtw.py:14
-                v29 = t68[row * (m + 1) + j - 1]
-                v29_2 = t68[(row - 1) * (m + 1) + j]
-                v29_3 = t68[(row - 1) * (m + 1) + j - 1]
-                v39 = v29_2 < v29_3                           # %39  soft_dtw.py:13
-                v41 = select(v39, v29_2, v29_3)               # %41  soft_dtw.py:13
-                v42 = v29 < v41                               # %42  soft_dtw.py:13
-                v49 = select(v42, v29, v41)                   # %49  soft_dtw.py:13
-                v63 = exp(v49 - v29)                          # %62 %63  soft_dtw.py:15
-                v59 = exp(v49 - v29_2)                        # %58 %59  soft_dtw.py:15
-                v56 = exp(v49 - v29_3)                        # %55 %56  soft_dtw.py:15
-                v44 = not v42                                 # %44  soft_dtw.py:13
-                v67 = v52 * v52 + v49 - log(v56 + v59 + v63)  # %61 %65 %66 %53 %54 %67  soft_dtw.py:14
-                v45 = v44 & v39                               # %45  soft_dtw.py:13
-                v47 = v44 & (not v39)                         # %40 %47  soft_dtw.py:13
-                t43[(row - 1) * m + j - 1] = v42              # %43  soft_dtw.py:13
-                t46[(row - 1) * m + j - 1] = v45              # %46  soft_dtw.py:13
-                t48[(row - 1) * m + j - 1] = v47              # %48  soft_dtw.py:13
-                t57[(row - 1) * m + j - 1] = v56              # %57  soft_dtw.py:15
-                t60[(row - 1) * m + j - 1] = v59              # %60  soft_dtw.py:15
-                t64[(row - 1) * m + j - 1] = v63              # %64  soft_dtw.py:15
-                t68[row * (m + 1) + j] = v67                  # %68  soft_dtw.py:14
+            if inside:                                        # %13  soft_dtw.py:11
+                v30 = x[row - 1] - y[j - 1]                   # %30  soft_dtw.py:14
+                v17 = t46[row * (m + 1) + j - 1]
+                v17_2 = t46[(row - 1) * (m + 1) + j]
+                v17_3 = t46[(row - 1) * (m + 1) + j - 1]
+                v25 = select(v17_2 < v17_3, v17_2, v17_3)     # %24 %25  soft_dtw.py:13
+                v27 = select(v17 < v25, v17, v25)             # %26 %27  soft_dtw.py:13
+                v41 = exp(v27 - v17)                          # %40 %41  soft_dtw.py:15
+                v37 = exp(v27 - v17_2)                        # %36 %37  soft_dtw.py:15
+                v34 = exp(v27 - v17_3)                        # %33 %34  soft_dtw.py:15
+                v45 = v30 * v30 + v27 - log(v34 + v37 + v41)  # %39 %43 %44 %31 %32 %45  soft_dtw.py:14
+                t35[(row - 1) * m + j - 1] = v34              # %35  soft_dtw.py:15
+                t38[(row - 1) * m + j - 1] = v37              # %38  soft_dtw.py:15
+                t42[(row - 1) * m + j - 1] = v41              # %42  soft_dtw.py:15
+                t46[row * (m + 1) + j] = v45                  # %46  soft_dtw.py:14
             inside_2 = j != 1                                 # soft_dtw.py:11
-            if inside_2:                                      # %22  soft_dtw.py:11
+            if inside_2:                                      # %13  soft_dtw.py:11
                 column = j - 1                                # soft_dtw.py:11
-                v52_2 = x[next_row - 1] - y[column - 1]       # %52  soft_dtw.py:14
-                v22 = t68[next_row * (m + 1) + column - 1]
-                v22_2 = t68[(next_row - 1) * (m + 1) + column]
-                v22_3 = t68[(next_row - 1) * (m + 1) + column - 1]
-                v39_2 = v22_2 < v22_3                         # %39  soft_dtw.py:13
-                v41_2 = select(v39_2, v22_2, v22_3)           # %41  soft_dtw.py:13
-                v42_2 = v22 < v41_2                           # %42  soft_dtw.py:13
-                v49_2 = select(v42_2, v22, v41_2)             # %49  soft_dtw.py:13
-                v63_2 = exp(v49_2 - v22)                      # %62 %63  soft_dtw.py:15
-                v59_2 = exp(v49_2 - v22_2)                    # %58 %59  soft_dtw.py:15
-                v56_2 = exp(v49_2 - v22_3)                    # %55 %56  soft_dtw.py:15
-                v44_2 = not v42_2                             # %44  soft_dtw.py:13
-                v67_2 = v52_2 * v52_2 + v49_2 - log(v56_2 + v59_2 + v63_2)  # %61 %65 %66 %53 %54 %67  soft_dtw.py:14
-                v45_2 = v44_2 & v39_2                         # %45  soft_dtw.py:13
-                v47_2 = v44_2 & (not v39_2)                   # %40 %47  soft_dtw.py:13
-                t43[(next_row - 1) * m + column - 1] = v42_2  # %43  soft_dtw.py:13
-                t46[(next_row - 1) * m + column - 1] = v45_2  # %46  soft_dtw.py:13
-                t48[(next_row - 1) * m + column - 1] = v47_2  # %48  soft_dtw.py:13
-                t57[(next_row - 1) * m + column - 1] = v56_2  # %57  soft_dtw.py:15
-                t60[(next_row - 1) * m + column - 1] = v59_2  # %60  soft_dtw.py:15
-                t64[(next_row - 1) * m + column - 1] = v63_2  # %64  soft_dtw.py:15
-                t68[next_row * (m + 1) + column] = v67_2      # %68  soft_dtw.py:14
-    for i in range(2 * n_2 + 1, n + 1):                       # %8  soft_dtw.py:10
+                v30_2 = x[next_row - 1] - y[column - 1]       # %30  soft_dtw.py:14
+                v13 = t46[next_row * (m + 1) + column - 1]
+                v13_2 = t46[(next_row - 1) * (m + 1) + column]
+                v13_3 = t46[(next_row - 1) * (m + 1) + column - 1]
+                v25_2 = select(v13_2 < v13_3, v13_2, v13_3)   # %24 %25  soft_dtw.py:13
+                v27_2 = select(v13 < v25_2, v13, v25_2)       # %26 %27  soft_dtw.py:13
+                v41_2 = exp(v27_2 - v13)                      # %40 %41  soft_dtw.py:15
+                v37_2 = exp(v27_2 - v13_2)                    # %36 %37  soft_dtw.py:15
+                v34_2 = exp(v27_2 - v13_3)                    # %33 %34  soft_dtw.py:15
+                v45_2 = v30_2 * v30_2 + v27_2 - log(v34_2 + v37_2 + v41_2)  # %39 %43 %44 %31 %32 %45  soft_dtw.py:14
+                t35[(next_row - 1) * m + column - 1] = v34_2  # %35  soft_dtw.py:15
+                t38[(next_row - 1) * m + column - 1] = v37_2  # %38  soft_dtw.py:15
+                t42[(next_row - 1) * m + column - 1] = v41_2  # %42  soft_dtw.py:15
+                t46[next_row * (m + 1) + column] = v45_2      # %46  soft_dtw.py:14
+    for i in range(2 * n_2 + 1, n + 1):                       # %5  soft_dtw.py:10
         if interrupted(ctx, i, 15):
             return -1
-        for j in range(1, m + 1):                             # %22  soft_dtw.py:11
-            v52_3 = x[i - 1] - y[j - 1]                       # %52  soft_dtw.py:14
-            v29_4 = t68[i * (m + 1) + j - 1]
-            v29_5 = t68[(i - 1) * (m + 1) + j]
-            v29_6 = t68[(i - 1) * (m + 1) + j - 1]
-            v39_3 = v29_5 < v29_6                             # %39  soft_dtw.py:13
-            v41_3 = select(v39_3, v29_5, v29_6)               # %41  soft_dtw.py:13
-            v42_3 = v29_4 < v41_3                             # %42  soft_dtw.py:13
-            v49_3 = select(v42_3, v29_4, v41_3)               # %49  soft_dtw.py:13
-            v63_3 = exp(v49_3 - v29_4)                        # %62 %63  soft_dtw.py:15
-            v59_3 = exp(v49_3 - v29_5)                        # %58 %59  soft_dtw.py:15
-            v56_3 = exp(v49_3 - v29_6)                        # %55 %56  soft_dtw.py:15
-            v44_3 = not v42_3                                 # %44  soft_dtw.py:13
-            v67_3 = v52_3 * v52_3 + v49_3 - log(v56_3 + v59_3 + v63_3)  # %61 %65 %66 %53 %54 %67  soft_dtw.py:14
-            v45_3 = v44_3 & v39_3                             # %45  soft_dtw.py:13
-            v47_3 = v44_3 & (not v39_3)                       # %40 %47  soft_dtw.py:13
-            t43[(i - 1) * m + j - 1] = v42_3                  # %43  soft_dtw.py:13
-            t46[(i - 1) * m + j - 1] = v45_3                  # %46  soft_dtw.py:13
-            t48[(i - 1) * m + j - 1] = v47_3                  # %48  soft_dtw.py:13
-            t57[(i - 1) * m + j - 1] = v56_3                  # %57  soft_dtw.py:15
-            t60[(i - 1) * m + j - 1] = v59_3                  # %60  soft_dtw.py:15
-            t64[(i - 1) * m + j - 1] = v63_3                  # %64  soft_dtw.py:15
-            t68[i * (m + 1) + j] = v67_3                      # %68  soft_dtw.py:14
-    v8 = t68[n * (m + 1) + m]
+        for j in range(1, m + 1):                             # %13  soft_dtw.py:11
+            v30_3 = x[i - 1] - y[j - 1]                       # %30  soft_dtw.py:14
+            v17_4 = t46[i * (m + 1) + j - 1]
+            v17_5 = t46[(i - 1) * (m + 1) + j]
+            v17_6 = t46[(i - 1) * (m + 1) + j - 1]
+            v25_3 = select(v17_5 < v17_6, v17_5, v17_6)       # %24 %25  soft_dtw.py:13
+            v27_3 = select(v17_4 < v25_3, v17_4, v25_3)       # %26 %27  soft_dtw.py:13
+            v41_3 = exp(v27_3 - v17_4)                        # %40 %41  soft_dtw.py:15
+            v37_3 = exp(v27_3 - v17_5)                        # %36 %37  soft_dtw.py:15
+            v34_3 = exp(v27_3 - v17_6)                        # %33 %34  soft_dtw.py:15
+            v45_3 = v30_3 * v30_3 + v27_3 - log(v34_3 + v37_3 + v41_3)  # %39 %43 %44 %31 %32 %45  soft_dtw.py:14
+            t35[(i - 1) * m + j - 1] = v34_3                  # %35  soft_dtw.py:15
+            t38[(i - 1) * m + j - 1] = v37_3                  # %38  soft_dtw.py:15
+            t42[(i - 1) * m + j - 1] = v41_3                  # %42  soft_dtw.py:15
+            t46[i * (m + 1) + j] = v45_3                      # %46  soft_dtw.py:14
+    v5 = t46[n * (m + 1) + m]
     for i in range(n + 1):
         for j in range(m + 1):
-            t124[i * (m + 1) + j] = 0.0                       # %70  soft_dtw.py:10
-    t124[n * (m + 1) + m] = t124[n * (m + 1) + m] + 1.0       # %71  soft_dtw.py:10
+            t109[i * (m + 1) + j] = 0.0                       # %48  soft_dtw.py:10
+    t109[n * (m + 1) + m] = t109[n * (m + 1) + m] + 1.0       # %49  soft_dtw.py:10
     for i in range(n):
-        out1[i] = 0.0                                         # %72  soft_dtw.py:10
+        out1[i] = 0.0                                         # %50  soft_dtw.py:10
     for i in range(m):
-        out2[i] = 0.0                                         # %73  soft_dtw.py:10
-    for i in range(n_2):                                      # %74  soft_dtw.py:10
+        out2[i] = 0.0                                         # %51  soft_dtw.py:10
+    for i in range(n_2):                                      # %52  soft_dtw.py:10
         if interrupted(ctx, i, 15):
             return -1
         next_row_2 = n - 2 * i - 1                            # soft_dtw.py:11
         row_2 = n - 2 * i                                     # soft_dtw.py:11
-        for j in range(m, -1, -1):                            # %80  soft_dtw.py:11
+        for j in range(m, -1, -1):                            # %58  soft_dtw.py:11
             inside_3 = j != 0                                 # soft_dtw.py:11
-            if inside_3:                                      # %80  soft_dtw.py:11
-                v83 = t124[row_2 * (m + 1) + j]
-                v111 = v83 * (x[row_2 - 1] - y[j - 1])        # %94 %111  soft_dtw.py:14
-                v112 = v111 + v111                            # %112  soft_dtw.py:14
-                v12 = t64[(row_2 - 1) * m + j - 1]
-                v11 = t60[(row_2 - 1) * m + j - 1]
-                v10 = t57[(row_2 - 1) * m + j - 1]
-                v101 = -v83 * (1.0 / (v10 + v11 + v12))       # %95 %96 %97 %100 %101  soft_dtw.py:14
-                v107 = v101 * v10                             # %107  soft_dtw.py:15
-                v104 = v101 * v11                             # %104  soft_dtw.py:15
-                v102 = v101 * v12                             # %102  soft_dtw.py:15
-                v110 = v102 + v104 + v107 + v83               # %106 %109 %110  soft_dtw.py:14
-                v113 = -v112                                  # %113  soft_dtw.py:14
-                v121 = -v107 + select(t48[(row_2 - 1) * m + j - 1], v110, 0.0)  # %120 %108 %121  soft_dtw.py:13
-                v119 = -v104 + select(t46[(row_2 - 1) * m + j - 1], v110, 0.0)  # %118 %105 %119  soft_dtw.py:13
-                v117 = -v102 + select(t43[(row_2 - 1) * m + j - 1], v110, 0.0)  # %116 %103 %117  soft_dtw.py:13
-                t124[row_2 * (m + 1) + j] = 0.0               # %99  soft_dtw.py:14
-                out2[j - 1] = out2[j - 1] + v113              # %114  soft_dtw.py:14
-                out1[row_2 - 1] = out1[row_2 - 1] + v112      # %115  soft_dtw.py:14
-                t124[row_2 * (m + 1) + j - 1] = t124[row_2 * (m + 1) + j - 1] + v117  # %122  soft_dtw.py:12
-                t124[(row_2 - 1) * (m + 1) + j] = t124[(row_2 - 1) * (m + 1) + j] + v119  # %123  soft_dtw.py:12
-                t124[(row_2 - 1) * (m + 1) + j - 1] = t124[(row_2 - 1) * (m + 1) + j - 1] + v121  # %124  soft_dtw.py:12
+            if inside_3:                                      # %58  soft_dtw.py:11
+                v61 = t109[row_2 * (m + 1) + j]
+                v96 = v61 * (x[row_2 - 1] - y[j - 1])         # %75 %96  soft_dtw.py:14
+                v97 = v96 + v96                               # %97  soft_dtw.py:14
+                v5_3 = t46[(row_2 - 1) * (m + 1) + j]
+                v5_4 = t46[(row_2 - 1) * (m + 1) + j - 1]
+                v70 = v5_3 < v5_4                             # %70  soft_dtw.py:13
+                v72 = t46[row_2 * (m + 1) + j - 1] < select(v70, v5_3, v5_4)  # %71 %72  soft_dtw.py:13
+                v79 = not v72                                 # %79  soft_dtw.py:13
+                v8 = t42[(row_2 - 1) * m + j - 1]
+                v7 = t38[(row_2 - 1) * m + j - 1]
+                v6 = t35[(row_2 - 1) * m + j - 1]
+                v86 = -v61 * (1.0 / (v6 + v7 + v8))           # %76 %77 %78 %85 %86  soft_dtw.py:14
+                v92 = v86 * v6                                # %92  soft_dtw.py:15
+                v89 = v86 * v7                                # %89  soft_dtw.py:15
+                v87 = v86 * v8                                # %87  soft_dtw.py:15
+                v95 = v87 + v89 + v92 + v61                   # %91 %94 %95  soft_dtw.py:14
+                v98 = -v97                                    # %98  soft_dtw.py:14
+                v106 = -v92 + select(v79 & (not v70), v95, 0.0)  # %81 %82 %105 %93 %106  soft_dtw.py:13
+                v104 = -v89 + select(v79 & v70, v95, 0.0)     # %80 %103 %90 %104  soft_dtw.py:13
+                v102 = -v87 + select(v72, v95, 0.0)           # %101 %88 %102  soft_dtw.py:13
+                t109[row_2 * (m + 1) + j] = 0.0               # %84  soft_dtw.py:14
+                out2[j - 1] = out2[j - 1] + v98               # %99  soft_dtw.py:14
+                out1[row_2 - 1] = out1[row_2 - 1] + v97       # %100  soft_dtw.py:14
+                t109[row_2 * (m + 1) + j - 1] = t109[row_2 * (m + 1) + j - 1] + v102  # %107  soft_dtw.py:12
+                t109[(row_2 - 1) * (m + 1) + j] = t109[(row_2 - 1) * (m + 1) + j] + v104  # %108  soft_dtw.py:12
+                t109[(row_2 - 1) * (m + 1) + j - 1] = t109[(row_2 - 1) * (m + 1) + j - 1] + v106  # %109  soft_dtw.py:12
             inside_4 = j != m                                 # soft_dtw.py:11
-            if inside_4:                                      # %80  soft_dtw.py:11
+            if inside_4:                                      # %58  soft_dtw.py:11
                 column_2 = j + 1                              # soft_dtw.py:11
-                v80 = t124[next_row_2 * (m + 1) + column_2]
-                v111_2 = v80 * (x[next_row_2 - 1] - y[column_2 - 1])  # %94 %111  soft_dtw.py:14
-                v112_2 = v111_2 + v111_2                      # %112  soft_dtw.py:14
-                v12_2 = t64[(next_row_2 - 1) * m + column_2 - 1]
-                v11_2 = t60[(next_row_2 - 1) * m + column_2 - 1]
-                v10_2 = t57[(next_row_2 - 1) * m + column_2 - 1]
-                v101_2 = -v80 * (1.0 / (v10_2 + v11_2 + v12_2))  # %95 %96 %97 %100 %101  soft_dtw.py:14
-                v107_2 = v101_2 * v10_2                       # %107  soft_dtw.py:15
-                v104_2 = v101_2 * v11_2                       # %104  soft_dtw.py:15
-                v102_2 = v101_2 * v12_2                       # %102  soft_dtw.py:15
-                v110_2 = v102_2 + v104_2 + v107_2 + v80       # %106 %109 %110  soft_dtw.py:14
-                v120_2 = select(t48[(next_row_2 - 1) * m + column_2 - 1], v110_2, 0.0)  # %120  soft_dtw.py:13
-                v118_2 = select(t46[(next_row_2 - 1) * m + column_2 - 1], v110_2, 0.0)  # %118  soft_dtw.py:13
-                v116_2 = select(t43[(next_row_2 - 1) * m + column_2 - 1], v110_2, 0.0)  # %116  soft_dtw.py:13
-                v113_2 = -v112_2                              # %113  soft_dtw.py:14
-                v121_2 = -v107_2 + v120_2                     # %108 %121  soft_dtw.py:13
-                v119_2 = -v104_2 + v118_2                     # %105 %119  soft_dtw.py:13
-                v117_2 = -v102_2 + v116_2                     # %103 %117  soft_dtw.py:13
-                t124[next_row_2 * (m + 1) + column_2] = 0.0   # %99  soft_dtw.py:14
-                out2[column_2 - 1] = out2[column_2 - 1] + v113_2  # %114  soft_dtw.py:14
-                out1[next_row_2 - 1] = out1[next_row_2 - 1] + v112_2  # %115  soft_dtw.py:14
-                t124[next_row_2 * (m + 1) + column_2 - 1] = t124[next_row_2 * (m + 1) + column_2 - 1] + v117_2  # %122  soft_dtw.py:12
-                t124[(next_row_2 - 1) * (m + 1) + column_2] = t124[(next_row_2 - 1) * (m + 1) + column_2] + v119_2  # %123  soft_dtw.py:12
-                t124[(next_row_2 - 1) * (m + 1) + column_2 - 1] = t124[(next_row_2 - 1) * (m + 1) + column_2 - 1] + v121_2  # %124  soft_dtw.py:12
-    for i in range(n - 2 * n_2, 0, -1):                       # %74  soft_dtw.py:10
+                v58 = t109[next_row_2 * (m + 1) + column_2]
+                v96_2 = v58 * (x[next_row_2 - 1] - y[column_2 - 1])  # %75 %96  soft_dtw.py:14
+                v97_2 = v96_2 + v96_2                         # %97  soft_dtw.py:14
+                v5_6 = t46[(next_row_2 - 1) * (m + 1) + column_2]
+                v5_7 = t46[(next_row_2 - 1) * (m + 1) + column_2 - 1]
+                v70_2 = v5_6 < v5_7                           # %70  soft_dtw.py:13
+                v71_2 = select(v70_2, v5_6, v5_7)             # %71  soft_dtw.py:13
+                v72_2 = t46[next_row_2 * (m + 1) + column_2 - 1] < v71_2  # %72  soft_dtw.py:13
+                v79_2 = not v72_2                             # %79  soft_dtw.py:13
+                v8_2 = t42[(next_row_2 - 1) * m + column_2 - 1]
+                v7_2 = t38[(next_row_2 - 1) * m + column_2 - 1]
+                v6_2 = t35[(next_row_2 - 1) * m + column_2 - 1]
+                v86_2 = -v58 * (1.0 / (v6_2 + v7_2 + v8_2))   # %76 %77 %78 %85 %86  soft_dtw.py:14
+                v92_2 = v86_2 * v6_2                          # %92  soft_dtw.py:15
+                v89_2 = v86_2 * v7_2                          # %89  soft_dtw.py:15
+                v87_2 = v86_2 * v8_2                          # %87  soft_dtw.py:15
+                v95_2 = v87_2 + v89_2 + v92_2 + v58           # %91 %94 %95  soft_dtw.py:14
+                v98_2 = -v97_2                                # %98  soft_dtw.py:14
+                v106_2 = -v92_2 + select(v79_2 & (not v70_2), v95_2, 0.0)  # %81 %82 %105 %93 %106  soft_dtw.py:13
+                v104_2 = -v89_2 + select(v79_2 & v70_2, v95_2, 0.0)  # %80 %103 %90 %104  soft_dtw.py:13
+                v102_2 = -v87_2 + select(v72_2, v95_2, 0.0)   # %101 %88 %102  soft_dtw.py:13
+                t109[next_row_2 * (m + 1) + column_2] = 0.0   # %84  soft_dtw.py:14
+                out2[column_2 - 1] = out2[column_2 - 1] + v98_2  # %99  soft_dtw.py:14
+                out1[next_row_2 - 1] = out1[next_row_2 - 1] + v97_2  # %100  soft_dtw.py:14
+                t109[next_row_2 * (m + 1) + column_2 - 1] = t109[next_row_2 * (m + 1) + column_2 - 1] + v102_2  # %107  soft_dtw.py:12
+                t109[(next_row_2 - 1) * (m + 1) + column_2] = t109[(next_row_2 - 1) * (m + 1) + column_2] + v104_2  # %108  soft_dtw.py:12
+                t109[(next_row_2 - 1) * (m + 1) + column_2 - 1] = t109[(next_row_2 - 1) * (m + 1) + column_2 - 1] + v106_2  # %109  soft_dtw.py:12
+    for i in range(n - 2 * n_2, 0, -1):                       # %52  soft_dtw.py:10
         if interrupted(ctx, i, 15):
             return -1
-        for j in range(m, 0, -1):                             # %80  soft_dtw.py:11
-            v83_2 = t124[i * (m + 1) + j]
-            v111_3 = v83_2 * (x[i - 1] - y[j - 1])            # %94 %111  soft_dtw.py:14
-            v112_3 = v111_3 + v111_3                          # %112  soft_dtw.py:14
-            v12_3 = t64[(i - 1) * m + j - 1]
-            v11_3 = t60[(i - 1) * m + j - 1]
-            v10_3 = t57[(i - 1) * m + j - 1]
-            v101_3 = -v83_2 * (1.0 / (v10_3 + v11_3 + v12_3))  # %95 %96 %97 %100 %101  soft_dtw.py:14
-            v107_3 = v101_3 * v10_3                           # %107  soft_dtw.py:15
-            v104_3 = v101_3 * v11_3                           # %104  soft_dtw.py:15
-            v102_3 = v101_3 * v12_3                           # %102  soft_dtw.py:15
-            v110_3 = v102_3 + v104_3 + v107_3 + v83_2         # %106 %109 %110  soft_dtw.py:14
-            v113_3 = -v112_3                                  # %113  soft_dtw.py:14
-            v121_3 = -v107_3 + select(t48[(i - 1) * m + j - 1], v110_3, 0.0)  # %120 %108 %121  soft_dtw.py:13
-            v119_3 = -v104_3 + select(t46[(i - 1) * m + j - 1], v110_3, 0.0)  # %118 %105 %119  soft_dtw.py:13
-            v117_3 = -v102_3 + select(t43[(i - 1) * m + j - 1], v110_3, 0.0)  # %116 %103 %117  soft_dtw.py:13
-            t124[i * (m + 1) + j] = 0.0                       # %99  soft_dtw.py:14
-            out2[j - 1] = out2[j - 1] + v113_3                # %114  soft_dtw.py:14
-            out1[i - 1] = out1[i - 1] + v112_3                # %115  soft_dtw.py:14
-            t124[i * (m + 1) + j - 1] = t124[i * (m + 1) + j - 1] + v117_3  # %122  soft_dtw.py:12
-            t124[(i - 1) * (m + 1) + j] = t124[(i - 1) * (m + 1) + j] + v119_3  # %123  soft_dtw.py:12
-            t124[(i - 1) * (m + 1) + j - 1] = t124[(i - 1) * (m + 1) + j - 1] + v121_3  # %124  soft_dtw.py:12
-    out0[0] = v8
+        for j in range(m, 0, -1):                             # %58  soft_dtw.py:11
+            v61_2 = t109[i * (m + 1) + j]
+            v96_3 = v61_2 * (x[i - 1] - y[j - 1])             # %75 %96  soft_dtw.py:14
+            v97_3 = v96_3 + v96_3                             # %97  soft_dtw.py:14
+            v5_9 = t46[(i - 1) * (m + 1) + j]
+            v5_10 = t46[(i - 1) * (m + 1) + j - 1]
+            v70_3 = v5_9 < v5_10                              # %70  soft_dtw.py:13
+            v72_3 = t46[i * (m + 1) + j - 1] < select(v70_3, v5_9, v5_10)  # %71 %72  soft_dtw.py:13
+            v79_3 = not v72_3                                 # %79  soft_dtw.py:13
+            v8_3 = t42[(i - 1) * m + j - 1]
+            v7_3 = t38[(i - 1) * m + j - 1]
+            v6_3 = t35[(i - 1) * m + j - 1]
+            v86_3 = -v61_2 * (1.0 / (v6_3 + v7_3 + v8_3))     # %76 %77 %78 %85 %86  soft_dtw.py:14
+            v92_3 = v86_3 * v6_3                              # %92  soft_dtw.py:15
+            v89_3 = v86_3 * v7_3                              # %89  soft_dtw.py:15
+            v87_3 = v86_3 * v8_3                              # %87  soft_dtw.py:15
+            v95_3 = v87_3 + v89_3 + v92_3 + v61_2             # %91 %94 %95  soft_dtw.py:14
+            v98_3 = -v97_3                                    # %98  soft_dtw.py:14
+            v106_3 = -v92_3 + select(v79_3 & (not v70_3), v95_3, 0.0)  # %81 %82 %105 %93 %106  soft_dtw.py:13
+            v104_3 = -v89_3 + select(v79_3 & v70_3, v95_3, 0.0)  # %80 %103 %90 %104  soft_dtw.py:13
+            v102_3 = -v87_3 + select(v72_3, v95_3, 0.0)       # %101 %88 %102  soft_dtw.py:13
+            t109[i * (m + 1) + j] = 0.0                       # %84  soft_dtw.py:14
+            out2[j - 1] = out2[j - 1] + v98_3                 # %99  soft_dtw.py:14
+            out1[i - 1] = out1[i - 1] + v97_3                 # %100  soft_dtw.py:14
+            t109[i * (m + 1) + j - 1] = t109[i * (m + 1) + j - 1] + v102_3  # %107  soft_dtw.py:12
+            t109[(i - 1) * (m + 1) + j] = t109[(i - 1) * (m + 1) + j] + v104_3  # %108  soft_dtw.py:12
+            t109[(i - 1) * (m + 1) + j - 1] = t109[(i - 1) * (m + 1) + j - 1] + v106_3  # %109  soft_dtw.py:12
+    out0[0] = v5
     return 0
 

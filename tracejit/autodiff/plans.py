@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tracejit.autodiff.finals import FinalElements
 from tracejit.autodiff.mincut import INFINITE, CutNode, choose_stored
 from tracejit.autodiff.nests import ForwardNest, Home
 from tracejit.ir.control import LoopEqn, region_kind, trip_count
@@ -29,6 +30,10 @@ RECOMPUTE_WEIGHT = 0.04
 
 SERIAL_WEIGHT = 0.07
 """The same cost in a `while` of numbers, whose iterations wait for one another, on scalars."""
+
+CALL_WEIGHT, CALL_COST = 0.12, 8.0
+"""The same cost of functions such as exp, and from which cost on an op is one, where they depend on
+elements that the loop itself has written: one call waits for another."""
 
 LOAD_COST = 2.0
 """The cost of a load, in additions."""
@@ -61,6 +66,28 @@ class ResidualPlan:
     """Values that an iteration hands to the next, which has them on the carried value's stack."""
     stores: list[ResidualStore] = field(default_factory=list)
     handles: dict[ResidualStore, Value] = field(default_factory=dict)
+    finals: FinalElements = field(init=False)
+    """Of values that the nest leaves in arrays, the equations that read them there."""
+
+    def __post_init__(self) -> None:
+        self.finals = FinalElements(self.nest)
+
+    def maker(self, v: Value) -> Eqn | None:
+        """Return the equation that makes a value on the way back; None for the nest's inputs."""
+        return self.finals.of(v) or self.nest.maker.get(v)
+
+    def again(self, block: Block) -> list[Eqn]:
+        """Return the equations that give the values of a region which are not stored."""
+        again: list[Eqn] = []
+        for eqn in (None, *block.eqns, *self.nest.extra.get(block, ())):
+            made = block.inputs if eqn is None else eqn.outputs
+            values = [v for v in made if v in self.recomputed]
+            finals = [self.finals.of(v) for v in values]
+            if eqn is None or all(finals):
+                again += [e for e in finals if e is not None]
+            elif values:
+                again.append(eqn)
+        return again
 
     def inside(self, eqn: Eqn) -> list[ResidualStore]:
         """Return the stores whose values are defined inside an equation."""
@@ -73,36 +100,38 @@ class ResidualPlan:
 
 def make_plan(nest: ForwardNest, ghosts: Iterable[Value]) -> ResidualPlan:
     """Choose the values of a nest to store so that `ghosts` are available on the way back."""
+    plan = ResidualPlan(nest)
     needed = {v for v in ghosts if not nest.is_loop_index(v)}
     while True:
         order = sorted(needed, key=lambda v: v.uid)  # of two cuts of one cost always the same
-        nodes = _nodes(nest, order)
-        stored = choose_stored(nodes, order)
-        dims = {w for v in stored for w in nest.inner_dims(v.aval) if not nest.is_loop_index(w)}
+        plan.stored = choose_stored(_nodes(plan, order), order)
+        dims = {w for v in plan.stored for w in nest.inner_dims(v.aval)
+                if not nest.is_loop_index(w)}
         if dims <= needed:
             break
         needed |= dims  # an array popped from a Log needs its shape
-    plan = ResidualPlan(nest, stored)
+    stored = set(plan.stored)
     for v in sorted(stored, key=lambda v: v.uid):  # decisions that cost nothing to repeat exactly
-        if v.aval.dtype.kind in "biu" and v in nest.maker and _is_exact(nest, v, stored - {v}):
+        if v.aval.dtype.kind in "biu" and v in nest.maker and _is_exact(plan, v, stored - {v}):
             plan.stored.discard(v)
-    plan.recomputed = _recomputed(nest, plan.stored, needed)
+    plan.recomputed = _recomputed(plan, plan.stored, needed)
     _read_ahead(plan, needed)
     _make_stores(plan)
     return plan
 
 
-def _recomputed(nest: ForwardNest, given: set[Value], needed: set[Value]) -> set[Value]:
+def _recomputed(plan: ResidualPlan, given: set[Value], needed: set[Value]) -> set[Value]:
     """Return the equations that have to be computed again where some values are given."""
+    nest = plan.nest
     found: set[Value] = set()
     pending = list(needed)
     while pending:
         v = pending.pop()
-        if v in given or v in found or v not in nest.maker:
+        maker = plan.maker(v)
+        if v in given or v in found or maker is None:
             continue
         found.add(v)
-        pending += [w for w in nest.maker[v].uses()
-                    if nest.contains(w) and not nest.is_loop_index(w)]
+        pending += [w for w in maker.uses() if nest.contains(w) and not nest.is_loop_index(w)]
     return found
 
 
@@ -118,33 +147,44 @@ def _read_ahead(plan: ResidualPlan, needed: set[Value]) -> None:
                     w in plan.ahead or nest.home[w].block is not block):
                 continue
             given = plan.stored | set(plan.ahead) | {w}
-            rest = _recomputed(nest, given, needed)
-            saved = sum(nest.maker[u].op.cost for u in plan.recomputed - rest)
+            rest = _recomputed(plan, given, needed)
+            saved = sum(e.op.cost for u in plan.recomputed - rest if (e := plan.maker(u)))
             if w in plan.stored or saved >= LOAD_COST:
                 plan.stored.discard(w)
                 plan.ahead[w] = v
                 plan.recomputed = rest
 
 
-def _nodes(nest: ForwardNest, needed: Sequence[Value]) -> dict[Value, CutNode[Value]]:
-    nodes: dict[Value, CutNode[Value]] = {}
+def _nodes(plan: ResidualPlan, needed: Sequence[Value]) -> dict[Value, CutNode[Value]]:
+    nest = plan.nest
+    operands: dict[Value, tuple[Value, ...]] = {}
     pending = list(needed)
     while pending:
         v = pending.pop()
-        if v in nodes:
+        if v in operands:
             continue
-        weight = UNKNOWN_SIZE ** len(nest.home[v].loops) * _elements(v.aval)
-        maker = nest.maker.get(v)
-        operands = () if maker is None else tuple(
+        maker = plan.maker(v)
+        operands[v] = () if maker is None or not is_repeatable(maker) else tuple(
             w for w in maker.uses() if nest.contains(w) and not nest.is_loop_index(w))
-        recompute = INFINITE
-        if maker is not None and is_repeatable(maker):
-            work = UNKNOWN_SIZE ** len(nest.home[v].loops) * _work(maker)
-            recompute = _recompute_weight(nest, v) * maker.op.cost * work
-        store = INFINITE if v.is_log else weight * v.aval.dtype.itemsize / 8
-        nodes[v] = CutNode(store, recompute, operands if recompute < INFINITE else ())
-        pending += nodes[v].operands
-    return nodes
+        pending += operands[v]
+    recurrent: set[Value] = set()
+    for v in sorted(operands, key=lambda v: v.uid):  # operands first
+        if plan.finals.of(v) is not None or not recurrent.isdisjoint(operands[v]):
+            recurrent.add(v)
+    return {v: _node(plan, v, operands[v], v in recurrent) for v in operands}
+
+
+def _node(plan: ResidualPlan, v: Value, operands: tuple[Value, ...],
+          is_recurrent: bool) -> CutNode[Value]:
+    nest, maker = plan.nest, plan.maker(v)
+    times = UNKNOWN_SIZE ** len(nest.home[v].loops)
+    recompute = INFINITE
+    if maker is not None and is_repeatable(maker):
+        weight = CALL_WEIGHT if is_recurrent and maker.op.cost >= CALL_COST else (
+            _recompute_weight(nest, v))
+        recompute = weight * maker.op.cost * times * _work(maker)
+    bytes_kept = times * _elements(v.aval) * v.aval.dtype.itemsize if not v.is_log else INFINITE
+    return CutNode(bytes_kept / 8, recompute, operands)
 
 
 def _recompute_weight(nest: ForwardNest, v: Value) -> float:
@@ -185,14 +225,15 @@ def is_repeatable(eqn: Eqn) -> bool:
     return not (decides and any(a.aval.dtype.kind in "fc" for a in eqn.inputs))
 
 
-def _is_exact(nest: ForwardNest, v: Value, stored: set[Value]) -> bool:
+def _is_exact(plan: ResidualPlan, v: Value, stored: set[Value]) -> bool:
     """Whether a value can be computed again bit for bit from stored ones."""
+    nest = plan.nest
     if not nest.contains(v) or nest.is_loop_index(v) or v in stored:
         return True
-    maker = nest.maker.get(v)
+    maker = plan.maker(v)
     if maker is None or not maker.op.exact or region_kind(maker):
         return False
-    return all(_is_exact(nest, w, stored) for w in maker.uses())
+    return all(_is_exact(plan, w, stored) for w in maker.uses())
 
 
 def _make_stores(plan: ResidualPlan) -> None:

@@ -117,9 +117,8 @@ def _nests_of(eqns: Sequence[Eqn]) -> dict[Eqn, ForwardNest]:
 def _readers(backward: Block, plans: Iterable[ResidualPlan]) -> dict[Value, list[Eqn]]:
     """Return which equations of the way back read each value."""
     found: dict[Value, list[Eqn]] = {}
-    again = [plan.nest.maker[v] for plan in plans
-             for v in sorted(plan.recomputed, key=lambda v: v.uid)]
-    for eqn in (*all_eqns(backward), *again):
+    again = [plan.maker(v) for plan in plans for v in sorted(plan.recomputed, key=lambda v: v.uid)]
+    for eqn in (*all_eqns(backward), *(e for e in again if e is not None)):
         for v in eqn.uses():
             found.setdefault(v, []).append(eqn)
     return found
@@ -181,8 +180,7 @@ class _BackwardRewriter:
         if is_loop:
             env[source.inputs[0]] = inputs[0]
             inputs += [_fresh(v, env) for v in logs]
-        again = [e for e in (*source.eqns, *plan.nest.extra.get(source, ()))
-                 if any(v in plan.recomputed for v in e.outputs)]
+        again = plan.again(source)
         eqns = self._fetch(source, plan, env, again)
         eqns += [_as_backward(copy_eqn(e, env), e) for e in again]
         eqns += [self.rewrite(e, env) for e in region.eqns]

@@ -1,0 +1,306 @@
+"""Elements of arrays that a loop does not write to again: the way back finds them in the result.
+
+    for i in range(n):
+        for j in range(i):
+            t = A[i, j]
+            for k in range(j):
+                t -= L[i, k] * L[j, k]      both are read again from the L that is left
+            L[i, j] = t / L[j, j]           and so are the quotient and the divisor
+
+An element that is read, or set, and that nothing writes to later is the same in the array that the
+outermost loop leaves. A later iteration has a larger number in some loop around both, and the same
+numbers in the loops around that: for each such loop the two places have to differ on some axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tracejit.autodiff.nests import ForwardNest
+from tracejit.ir.builder import Builder
+from tracejit.ir.control import LoopEqn, bounds_of, region_kind
+from tracejit.ir.core import Atom, Block, Eqn, Span, Value
+from tracejit.ir.dims import Dim, dim_values, is_nonneg, substitute
+from tracejit.ir.lowering import Write
+from tracejit.ir.optable import find_op
+from tracejit.ir.types import scalar
+
+__all__ = ["FinalElements"]
+
+MOST_WRITES = 32
+"""How many writes to one array are looked at for each read."""
+
+Path = Sequence[tuple[Eqn, int]]
+Bounds = dict[Value, tuple[Dim | None, Dim | None]]
+
+
+@dataclass(slots=True)
+class _Array:
+    """An array that the outermost loop carries: all that is in its place, and the writes to it."""
+
+    result: Value
+    versions: set[Value] = field(default_factory=set)
+    writes: list[Eqn] = field(default_factory=list)
+
+
+class FinalElements:
+    """For values of a nest, the equations that read them from what the nest leaves."""
+
+    def __init__(self, nest: ForwardNest) -> None:
+        self.nest = nest
+        self.found: dict[Value, Eqn | None] = {}
+        self.arrays: dict[Value, _Array] = {}
+        self.writers: dict[Value, list[Eqn]] = {}
+        for array in _Arrays(nest).of_top():
+            self.arrays.update(dict.fromkeys(array.versions, array))
+            for eqn in array.writes:
+                if isinstance(eqn.inputs[1], Value):
+                    self.writers.setdefault(eqn.inputs[1], []).append(eqn)
+
+    def of(self, v: Value) -> Eqn | None:
+        """Return an equation that makes a value of what the nest leaves; None where none can."""
+        if not self.arrays:
+            return None
+        if v not in self.found:
+            made = (self._again(e, v) for e in self._in_memory(v))
+            self.found[v] = next((e for e in made if e is not None), None)
+        return self.found[v]
+
+    def _in_memory(self, v: Value) -> Iterator[Eqn]:
+        """Yield the equations that read a value from an array, or set elements to it."""
+        maker = self.nest.maker.get(v)
+        if maker is not None and maker.op is find_op("index") and maker.inputs[0] in self.arrays:
+            yield maker
+        for eqn in self.writers.get(v, ()):
+            how = eqn.op.lowering
+            if isinstance(how, Write) and how.combine == "set" and not how.gathered and (
+                    self.nest.home[eqn.output].block is self.nest.home[v].block):
+                yield eqn
+
+    def _again(self, eqn: Eqn, v: Value) -> Eqn | None:
+        """Return the equation that reads a value from where another one reads or writes it."""
+        version, at = eqn.inputs[0], eqn.params["at"]
+        assert isinstance(version, Value)
+        array = self.arrays[version]
+        names = {w for ends in _place(at) for d in ends for w in dim_values(d)}
+        if len(array.writes) > MOST_WRITES or any(
+                self.nest.contains(w) and not self.nest.is_loop_index(w) for w in names):
+            return None
+        home = self.nest.home[eqn.output]
+        reached = version if eqn.output is v else eqn.output
+        order = _Order(self.nest, home.path, reached, _place(at))
+        if not all(map(order.is_final_after, array.writes)):
+            return None
+        builder = Builder()
+        (read,) = builder.emit(find_op("index"), [array.result], {"at": at}, site=eqn.site)
+        if read.aval != v.aval:
+            return None
+        again = builder.scope.eqns[-1]
+        return again.with_parts(again.inputs, again.params, (v,), (), None)
+
+
+# --- arrays through a nest ----------------------------------------------------------------------
+
+
+class _Arrays:
+    """Follows arrays through loops, branches and writes to elements, from the last back."""
+
+    def __init__(self, nest: ForwardNest) -> None:
+        self.nest = nest
+
+    def of_top(self) -> Iterator[_Array]:
+        """Yield the arrays that the outermost loop carries and writes to."""
+        if region_kind(self.nest.top) not in ("for", "while"):
+            return
+        loop = LoopEqn(self.nest.top)
+        for result, start, end in zip(loop.results, loop.carried, loop.yielded, strict=True):
+            array = _Array(result)
+            if not result.is_log and result.aval.shape and self._follow(
+                    end, loop.body, start, array) and array.writes:
+                yield array
+
+    def before(self, v: Value) -> Atom | None:
+        """Return what was in the place of an array before the equation that makes it."""
+        eqn = self.nest.maker[v]
+        if isinstance(eqn.op.lowering, Write):
+            return eqn.inputs[0]
+        if region_kind(eqn) == "if":
+            begins = {self.begin(r.outputs[eqn.outputs.index(v)], r) for r in eqn.regions}
+            return begins.pop() if len(begins) == 1 else None
+        if region_kind(eqn) in ("for", "while") and v in LoopEqn(eqn).results:
+            return LoopEqn(eqn).starts[LoopEqn(eqn).results.index(v)]
+        return None
+
+    def begin(self, v: Atom | None, region: Block) -> Atom | None:
+        """Return what is in the place of an array where a region begins."""
+        while isinstance(v, Value) and v in self.nest.maker and (
+                self.nest.home[v].block is region):
+            v = self.before(v)
+        return v
+
+    def _follow(self, end: Atom | None, region: Block, start: Value, array: _Array) -> bool:
+        """Note all that is in the place of an array within a region; return whether it is one."""
+        while end is not start:
+            if not isinstance(end, Value) or end not in self.nest.maker or (
+                    self.nest.home[end].block is not region):
+                return False
+            array.versions.add(end)
+            eqn, last = self.nest.maker[end], end
+            end = self.before(end)
+            if isinstance(eqn.op.lowering, Write):
+                array.writes.append(eqn)
+            elif not isinstance(end, Value) or not self._enter(eqn, last, end, array):
+                return False
+        array.versions.add(start)
+        return True
+
+    def _enter(self, eqn: Eqn, result: Value, start: Value, array: _Array) -> bool:
+        """Follow an array through the regions of an equation."""
+        if region_kind(eqn) == "if":
+            k = eqn.outputs.index(result)
+            return all(self._follow(r.outputs[k], r, start, array) for r in eqn.regions)
+        loop = LoopEqn(eqn)
+        k = loop.results.index(result)
+        return self._follow(loop.yielded[k], loop.body, loop.carried[k], array)
+
+
+# --- which writes come first --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """A place that is read or written, and when: no write behind it may be to the same place.
+
+    path    -- the regions around it
+    version -- the array that is there then
+    place   -- on each axis the first and the last index
+    """
+
+    nest: ForwardNest
+    path: Path
+    version: Value
+    place: Sequence[tuple[Dim, Dim]]
+
+    def is_final_after(self, write: Eqn) -> bool:
+        """Return whether no later instance of a write is to the place."""
+        path = self.nest.home[write.output].path
+        pairs = zip(path, self.path, strict=False)
+        common = next((n for n, (a, b) in enumerate(pairs) if a != b),
+                      min(len(path), len(self.path)))
+        if not common:
+            return False
+        turns = [n for n in range(common) if region_kind(path[n][0]) != "if"]
+        if not self._is_earlier(write, path, common):
+            turns.append(common)
+        return all(self._is_elsewhere(write, path, common, turn) for turn in turns)
+
+    def _is_earlier(self, write: Eqn, path: Path, common: int) -> bool:
+        """Return whether, in one iteration of the common loops, a write comes before, or none."""
+        eqn, k = path[common - 1]
+        inner = path[common][0] if common < len(path) else write
+        if common < len(self.path) and self.path[common][0] is inner:
+            return region_kind(inner) == "if"  # it is in the other branch
+        arrays, version = _Arrays(self.nest), self.version
+        v: Atom | None = version
+        for around, number in reversed(self.path[common:]):
+            v = arrays.begin(v, around.regions[number])
+            inputs = around.regions[number].inputs
+            if region_kind(around) != "if" and v in inputs[1:]:
+                v = LoopEqn(around).starts[inputs[1:].index(v)]
+        block = eqn.regions[k]
+        while isinstance(v, Value) and v in self.nest.maker and self.nest.home[v].block is block:
+            if self.nest.maker[v] is inner:
+                return True
+            v = arrays.before(v)
+        return False
+
+    def _is_elsewhere(self, write: Eqn, path: Path, common: int, turn: int) -> bool:
+        """Return whether a write is to other places, on some axis.
+
+        turn -- the number of the common loop that is in a later iteration, where those around it
+                are in the same one; that of no common loop if all are in the same one
+        """
+        ranges, known = _ranges_of(self.path), list(self._known())
+        names: dict[Value, Dim] = {}
+        for n, (eqn, k) in enumerate(path):
+            if n < turn or region_kind(eqn) == "if":
+                continue
+            index, other = eqn.regions[k].inputs[0], Value(scalar(np.int64))
+            if n == turn < common:
+                back = region_kind(eqn) == "for" and LoopEqn(eqn).is_reversed
+                ranges[other] = (0, None)
+                names[index] = index.dim - other.dim - 1 if back else index.dim + other.dim + 1
+            else:
+                low, high = _bounds(eqn)
+                ranges[other] = self._there(low, path, names), self._there(high, path, names)
+                names[index] = other.dim
+        there = _place(write.params["at"]) if "at" in write.params else ()
+        apart: list[Dim] = []
+        for (low, high), (first, last) in zip(there, self.place, strict=False):
+            begin, end = self._there(low, path, names), self._there(high, path, names)
+            apart += [] if begin is None else [begin - last - 1]
+            apart += [] if end is None else [first - end - 1]
+        return any(is_nonneg(d - fact, ranges) for d in apart for fact in known)
+
+    def _known(self) -> Iterator[Dim]:
+        """Yield dims that are not negative where the place is, as the branches around it say."""
+        yield 0
+        ranges = _ranges_of(self.path)
+        for eqn, k in self.path:
+            condition = eqn.inputs[0] if region_kind(eqn) == "if" else None
+            test = self.nest.maker.get(condition) if isinstance(condition, Value) else None
+            if test is None or test.op.name not in COMPARISONS or any(
+                    a.aval != scalar(np.int64) for a in test.inputs):
+                continue
+            a, b = (a.dim if isinstance(a, Value) else int(a.val) for a in test.inputs)
+            yield from COMPARISONS[test.op.name][k](a - b, ranges)
+
+    def _there(self, d: Dim | None, path: Path, names: Mapping[Value, Dim]) -> Dim | None:
+        """Return a dim as it is where a write is; None if data of the iteration decide it."""
+        indices = {eqn.regions[k].inputs[0] for eqn, k in path if region_kind(eqn) != "if"}
+        if d is None or any(self.nest.contains(v) and v not in indices for v in dim_values(d)):
+            return None
+        return substitute(d, names)
+
+
+def _unequal(d: Dim, ranges: Bounds) -> list[Dim]:
+    return [e - 1 for e in (d, -d) if is_nonneg(e, ranges)]
+
+
+COMPARISONS: Mapping[str, tuple[Callable[[Dim, Bounds], list[Dim]], ...]] = {
+    "less": (lambda d, _: [-d - 1], lambda d, _: [d]),
+    "less_equal": (lambda d, _: [-d], lambda d, _: [d - 1]),
+    "greater": (lambda d, _: [d - 1], lambda d, _: [-d]),
+    "greater_equal": (lambda d, _: [d], lambda d, _: [-d - 1]),
+    "equal": (lambda d, _: [d, -d], _unequal),
+    "not_equal": (_unequal, lambda d, _: [d, -d]),
+}
+"""Of comparisons of a and b, the dims that are not negative where they hold, and where they do not,
+given a - b."""
+
+
+def _place(at: Sequence[Dim | Span]) -> list[tuple[Dim, Dim]]:
+    """Return the first and the last index of a place on each axis."""
+    found: list[tuple[Dim, Dim]] = []
+    for p in at:
+        if isinstance(p, Span):
+            ends = p.start, p.start + p.step * (p.size - 1)
+            found.append(ends if p.step > 0 else ends[::-1])
+        else:
+            found.append((p, p))
+    return found
+
+
+def _bounds(eqn: Eqn) -> tuple[Dim, Dim | None]:
+    """Return the least number of an iteration, and the largest, if that is known before."""
+    if region_kind(eqn) == "while":
+        return 0, None
+    low, high = bounds_of(eqn)
+    return low, high - 1
+
+
+def _ranges_of(path: Path) -> Bounds:
+    return {eqn.regions[k].inputs[0]: _bounds(eqn) for eqn, k in path if region_kind(eqn) != "if"}
