@@ -9,6 +9,7 @@ from typing import Any
 
 from tracejit.codegen import (
     checked,
+    dft_calls,
     draws,
     library_calls,
     native,
@@ -41,6 +42,7 @@ def namespace(widths: tuple[int, ...], *, reassociate: bool = True,
     names["within"], names["show"] = checked.within, printing.show
     names.update(library_calls.names())
     names.update(draws.draw_names())
+    names.update(dft_calls.dft_names())
     names.update(native.native_names())
     names.update(ticks.tick_names())
     names.update(parallel_names())

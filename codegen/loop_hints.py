@@ -16,7 +16,7 @@ from tracejit.codegen.loop_ir import Assign, If, Let, Loop, Node, While, childre
 from tracejit.codegen.scalar_intrinsics import QUICK
 from tracejit.codegen.spelling import ATTRIBUTES
 
-__all__ = ["mark_single_vectors", "single_vector_loops"]
+__all__ = ["mark_scalar", "mark_single_vectors", "single_vector_loops"]
 
 
 def single_vector_loops(nodes: Sequence[Node], is_inside: bool = False) -> set[int]:
@@ -58,8 +58,16 @@ def _carries_or_calls(nodes: Sequence[Node], read: set[str]) -> bool:
 
 def mark_single_vectors(module: ir.Module, jump: ir.Instruction) -> None:
     """Tell LLVM, at the jump that closes a loop, to take one vector at a time."""
-    hint = module.add_metadata([ir.MetaDataString(module, "llvm.loop.interleave.count"),
-                                ir.IntType(32)(1)])
+    _mark(module, jump, "llvm.loop.interleave.count", ir.IntType(32)(1))
+
+
+def mark_scalar(module: ir.Module, jump: ir.Instruction) -> None:
+    """Tell LLVM, at the jump that closes a loop, to make no vectors of its numbers."""
+    _mark(module, jump, "llvm.loop.vectorize.enable", ir.IntType(1)(0))
+
+
+def _mark(module: ir.Module, jump: ir.Instruction, name: str, value: ir.Constant) -> None:
+    hint = module.add_metadata([ir.MetaDataString(module, name), value])
     loop = module.add_metadata([hint, ir.IntType(32)(len(module.metadata))])
     loop.operands = (loop, hint)  # a loop is known by metadata that begin with themselves
     jump.set_metadata("llvm.loop", loop)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
+import numpy as np
+
 from tracejit.codegen.draw_calls import lower_draw
 from tracejit.codegen.expression_edits import call, literal, times
 from tracejit.codegen.frame import KernelFrame
@@ -178,14 +180,29 @@ class Routines:
             Do(call("argsort", x, order, work, times(row, n), n), self.frame.origin(eqn))]))
 
     def dft(self, eqn: Eqn) -> None:
-        """Transform each row."""
-        x, sizes = self.code.array(eqn.inputs[0])
-        out, work = (self.code.array(v)[0] for v in eqn.outputs)
+        """Transform complex rows."""
+        self._transform("dft", eqn, ONE if eqn.params["inverse"] else Unary("-", ONE))
+
+    def real_dft(self, eqn: Eqn) -> None:
+        """Transform real rows."""
+        self._transform("real_dft", eqn, *self._part(eqn, eqn.outputs[0]))
+
+    def dft_real(self, eqn: Eqn) -> None:
+        """Find the real rows that rows are transforms of."""
+        self._transform("dft_real", eqn, *self._part(eqn, eqn.inputs[0]))
+
+    def _part(self, eqn: Eqn, part: Atom) -> tuple[Expression, Expression]:
+        """Return how many numbers of a row are there, and what those between are times."""
+        scale = 2.0 if eqn.params["part"] == "twice" else 1.0
+        return (self.code.dim(part.aval.shape[-1]),
+                literal(Literal(scale, np.dtype(np.float64))))
+
+    def _transform(self, routine: str, eqn: Eqn, *how: Expression) -> None:
+        x, _ = self.code.array(eqn.inputs[0])
+        (out, sizes), (work, _) = (self.code.array(v) for v in eqn.outputs)
         rows = self.code.dim(product(eqn.inputs[0].aval.shape[:-1]))
-        n, row = sizes[-1], self.frame.variable("row")
-        sign = ONE if eqn.params["inverse"] else Unary("-", ONE)
-        self.frame.add(Loop(row.name, ZERO, rows, [
-            Do(call("dft", x, out, work, times(row, n), n, sign), self.frame.origin(eqn))]))
+        n = sizes[-1] if routine != "real_dft" else self.code.dim(eqn.inputs[0].aval.shape[-1])
+        self.frame.add(Do(call(routine, x, out, work, rows, n, *how), self.frame.origin(eqn)))
 
     def eigh(self, eqn: Eqn) -> None:
         """Find eigenvalues and eigenvectors."""
@@ -250,7 +267,8 @@ _ROUTINES: Mapping[str, Callable[[Routines, Eqn], None]] = {
     "lu": Routines.lu, "lu_or_not": Routines.lu_or_not,
     "cholesky_or_not": Routines.cholesky_or_not, "solve": Routines.solve,
     "slogdet": Routines.slogdet, "argsort": Routines.argsort, "positions": Routines.positions,
-    "dft": Routines.dft, "eigh": Routines.eigh, "draw": Routines.draw,
+    "dft": Routines.dft, "real_dft": Routines.real_dft, "dft_real": Routines.dft_real,
+    "eigh": Routines.eigh, "draw": Routines.draw,
     "lapack": Routines.lapack, "assured": Routines.assured}
 
 _PRECISIONS = {"f": "s", "d": "d", "F": "c", "D": "z"}

@@ -16,7 +16,6 @@ from tracejit.ir import (
     integrals,
 )
 from tracejit.ir.bessel import i0e, i1e
-from tracejit.ir.fourier import dft
 from tracejit.ir.jacobi import symmetric_eigen
 from tracejit.ir.quantiles import normal_quantile
 
@@ -194,4 +193,4 @@ def definitions(names: dict[str, Any]) -> dict[str, Any]:
 
     return {fn.__name__: fn for fn in (
         floor_divide, remainder, cdiv, cpow, ipow, ishl, ishr, irem, igcd, ilcm, argsort, positions,
-        dft, *SPECIAL)} | {"eigh": symmetric_eigen}
+        *SPECIAL)} | {"eigh": symmetric_eigen}

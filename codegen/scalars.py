@@ -113,7 +113,8 @@ _ROWS = (
     Scalar("getrf", "i64", ""), Scalar("trsm", "", ""), Scalar("lapack", "i64", ""),
     Scalar("draw_fill", "", "", effect=True), Scalar("draw_bounded", "", "", effect=True),
     Scalar("draw_each", "", "", effect=True), Scalar("draw_below", "", "", effect=True),
-    Scalar("argsort", "", ""), Scalar("dft", "", ""), Scalar("eigh", "i64", ""),
+    Scalar("argsort", "", ""), Scalar("eigh", "i64", ""),
+    Scalar("dft", "", ""), Scalar("real_dft", "", ""), Scalar("dft_real", "", ""),
     Scalar("positions", "", ""),
     Scalar("matrix_product", "", ""), Scalar("accumulate", "", ""),
 )

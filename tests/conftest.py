@@ -46,6 +46,8 @@ DRAWN = {
     "test_scipy_stacks.py::test_a_stack_has_the_derivatives_of_differences": 12,
     "test_threads.py::test_programs_of_the_gallery_in_every_order": 3,
     "test_threads.py::test_bits_are_the_same_for_all_numbers_of_threads_and_orders": 6,
+    "test_discrete_fourier.py::test_transforms_are_as_exact_as_passes_are": 9,
+    "test_discrete_fourier.py::test_ways_back_are_the_adjoints": 9,
     "test_matrix_products.py::test_values_and_derivatives_are_einsums": 8,
     "test_rows_written_in_place.py::test_values_and_derivatives": 6,
     "test_inductions.py::test_counting_is_pythons": 25,

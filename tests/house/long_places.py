@@ -89,7 +89,6 @@ LONG_FUNCTIONS = {
     "inspection.profiles.profiling.profile": "public: its docstring explains what is measured",
     "ir.bessel_orders.bessel_ik": "compiled by Numba as one function: three cases of one method",
     "ir.bessel_orders.bessel_jy": "compiled by Numba as one function: five cases of one method",
-    "ir.fourier.dft": "compiled by Numba as one function: one transform, any length",
     "ir.jacobi.symmetric_eigen": "compiled by Numba as one function: one iteration of rotations",
     "tape.backward.go_back": "the loop of a tape: a call of a helper costs what a step costs",
     "tape.recording.perform": "runs at each operation of a tape, in about a microsecond",

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.ir.dims import Dim
+from tracejit.ir.dims import Dim, floor_div
 from tracejit.ir.dtypes import is_half
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.joins import concatenate
 from tracejit.numpy_api.shapes import moveaxis
-from tracejit.ops.fourier import transformed
+from tracejit.ops.fourier import real_inverse, real_transform, transformed
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import captures
-from tracejit.trace.values.equations import apply, as_operand, cast, to_dim
+from tracejit.trace.values.equations import apply, as_operand, cast, to_dim, written_as
 from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["fitted", "length_of", "rows"]
@@ -53,7 +53,7 @@ def fitted(x: Tracer, d: Dim) -> Any:
         raise refuse("a Fourier transform as long as data says cannot be captured",
                      "Make its length an int argument, or a size")
     if not longer:
-        return x[..., :as_operand(d)]
+        return written_as(x[..., :as_operand(d)], (*x.dims[:-1], d))
     zeros = apply("full", x.dtype.type(0), shape=(*x.dims[:-1], d - own))
     return concatenate([x, zeros], -1)
 
@@ -71,15 +71,17 @@ def _scaled(x: Tracer, d: Dim, norm: str | None, inverse: bool) -> Any:
     return x
 
 
-def _as_complex(x: Tracer) -> Any:
-    return cast(x, _COMPLEX.get(x.dtype, np.complex128))
+def _transform(x: Tracer, inverse: bool) -> Any:
+    if x.dtype.kind == "c":
+        return transformed(x, inverse)
+    return np.conj(real_transform(x)) if inverse else real_transform(x)
 
 
 def _both_ways(inverse: bool) -> Callable[..., Any]:
     def function(a: object, n: object = None, axis: int = -1, norm: str | None = None) -> Any:
         x = rows(a, axis)
         d = length_of(n, x.dims[-1])
-        result = transformed(as_tracer(_as_complex(fitted(x, d))), inverse)
+        result = _transform(as_tracer(fitted(x, d)), inverse)
         return moveaxis(_scaled(result, d, norm, inverse), -1, axis)
 
     return function
@@ -98,9 +100,7 @@ def rfft(a: object, n: object = None, axis: int = -1, norm: str | None = None) -
         raise TypeError("ufunc 'rfft_n_even' did not contain a loop with signature matching types "
                         f"({x.dtype!r}, None) -> None")
     d = length_of(n, x.dims[-1])
-    whole = transformed(as_tracer(_as_complex(fitted(x, d))), False)
-    half: Any = whole[..., :as_operand(d) // 2 + 1]
-    return moveaxis(_scaled(half, d, norm, False), -1, axis)
+    return moveaxis(_scaled(real_transform(fitted(x, d), "half"), d, norm, False), -1, axis)
 
 
 @captures(np.fft.irfft)
@@ -108,11 +108,8 @@ def irfft(a: object, n: object = None, axis: int = -1, norm: str | None = None) 
     """Return the real array of whose transform this is one half."""
     x = rows(a, axis)
     d = length_of(n, (x.dims[-1] - 1) * 2)
-    count = as_operand(d) // 2 + 1
-    half = _as_complex(fitted(x, to_dim(count)))
-    rest = np.conj(half[..., 1:as_operand(d) - count + 1][..., ::-1])
-    whole = transformed(as_tracer(concatenate([half, rest], -1)), True)
-    found = as_tracer(_scaled(np.real(whole), d, norm, True))
+    half = cast(fitted(x, floor_div(d, 2) + 1), _COMPLEX.get(x.dtype, np.complex128))
+    found = _scaled(real_inverse(half, d, "twice"), d, norm, True)
     return moveaxis(cast(found, x.dtype) if is_half(x.dtype) else found, -1, axis)
 
 

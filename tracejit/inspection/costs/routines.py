@@ -56,8 +56,12 @@ ROUTINES = {
     "eigh": Routine("a values vectors work n", _product("n", "n", "n", factor=60),
                     {"a": _product("n", "n")},
                     {"values": _product("n"), "vectors": _product("n", "n")}),
-    "dft": Routine("x out work start n sign", _product("n", factor=40), {"x": _product("n")},
-                   {"out": _product("n")}),
+    "dft": Routine("x out work rows n sign", _product("rows", "n", factor=40),
+                   {"x": _product("rows", "n")}, {"out": _product("rows", "n")}),
+    "real_dft": Routine("x out work rows n count scale", _product("rows", "n", factor=20),
+                        {"x": _product("rows", "n")}, {"out": _product("rows", "count")}),
+    "dft_real": Routine("x out work rows n count scale", _product("rows", "n", factor=20),
+                        {"x": _product("rows", "count")}, {"out": _product("rows", "n")}),
 }
 """Leading terms, as in `costs.py`."""
 
