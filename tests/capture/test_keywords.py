@@ -96,6 +96,9 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("polyval", "chebval", "legval", "hermeval", "hermval", "lagval"), (V, W)),
     "eigvals_banded": (M,), "matmul_toeplitz": (V, V), "solve_circulant": (V, W),
     "solve_continuous_are": (M, P, M, P), "solve_discrete_are": (M, P, M, P),
+    "qr_multiply": (M, P), "cho_solve_banded": ((Q, True), V), "convolution_matrix": (V, 4),
+    "leslie": (V, W[:-1]), "fiedler_companion": (V,), "diagsvd": (V, 5, len(V)),
+    "cdf2rdf": (V + 0j, M), "cholesky_banded": (Q,),
 }
 """What a function is called with; `(M,)` where it is not here."""
 
@@ -126,6 +129,7 @@ VALUES: dict[str, list[Any]] = {
     "method": ["linear", "lower", "weibull"],
     # of SciPy
     "lower": [True], "overwrite_a": [False], "overwrite_b": [False], "check_finite": [False],
+    "conjugate": [True], "overwrite_c": [False],
     "assume_a": ["gen", "sym", "her", "pos", "diagonal", "upper triangular", "general"],
     "transposed": [True], "trans": [1, "T", 2, "C"], "unit_diagonal": [True], "b": [P],
     "return_sign": [True], "newshape": [(9,)], "start": [2], "discont": [4.0], "to_end": [1.0],

@@ -151,6 +151,16 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "sweep_poly": (V, B), "vectorstrength": (W, 0.7),
     "sosfilt_zi": (SOS,), **dict.fromkeys(("medfilt2d", "hilbert2"), (M,)),
     **dict.fromkeys(("cspline1d_eval", "qspline1d_eval"), (V, W)), "zoom_fft": (V, 0.7),
+    **dict.fromkeys(("sum", "sum_labels", "mean", "variance", "standard_deviation", "minimum",
+                     "maximum", "median"), (M, Fixed(np.arange(5) % 3), Fixed([1, 2]))),
+    **dict.fromkeys(("grey_dilation", "grey_erosion", "grey_closing", "grey_opening",
+                     "morphological_gradient", "morphological_laplace", "white_tophat",
+                     "black_tophat"), (M, 3)), "percentile_filter": (M, 30, 3),
+    "rank_filter": (M, 2, 3), "spline_filter": (M,), "spline_filter1d": (V,),
+    **dict.fromkeys(("fourier_gaussian", "fourier_uniform", "fourier_shift"), (M, 0.7)),
+    "rosen_hess": (V,), "rosen_hess_prod": (V, W), **dict.fromkeys(("fht", "ifht"), (V, 0.2, 0.5)),
+    "spsolve_triangular": (np.tril(M), V[:5]), "expm_multiply": (M / 9.0, V[:5]),
+    "spalde": (Fixed(0.7), Fixed(scipy.interpolate.splrep(STEPS, V))),
     "firls": (5, Fixed(np.array([0.0, 0.3, 0.5, 1.0])), W[:4]),
     "firwin2": (5, Fixed(np.array([0.0, 0.3, 1.0])), W[:3]), "minimum_phase": (W[:5],),
 }
@@ -294,6 +304,8 @@ EDGES: dict[str, tuple[str, ...]] = {
     **{name: ("huge", "tiny") for name in ("CubicSpline", "PchipInterpolator",
                                            "Akima1DInterpolator", "pchip_interpolate")},
     "vq": ("huge",),  # it multiplies squares out
+    # quotients that overflow on the way; steps of an exponential that are counted
+    "spsolve_triangular": ("tiny",), "expm_multiply": ("huge",),
     # a function that calls itself for each mirror
     **dict.fromkeys(("cspline1d_eval", "qspline1d_eval"), ("huge",)),
     "CubicHermiteSpline": ("huge",), "make_interp_spline": ("tiny",),

@@ -7,17 +7,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+from image_cases import IMAGE_CASES
+from interpolator_cases import INTERPOLATOR_CASES
+from matrix_cases import MATRIX_CASES
 from second_differences import assert_second_derivatives_are_differences
+from solver_cases import SOLVER_CASES
 from system_cases import SYSTEM_CASES
 from test_numpy_cases import check_case, leaves
 
 import tracejit
 
-FURTHER_CASES: dict[str, list[tuple[Any, ...]]] = {**SYSTEM_CASES}
+FURTHER_CASES: dict[str, list[tuple[Any, ...]]] = {
+    **SYSTEM_CASES, **MATRIX_CASES, **IMAGE_CASES, **SOLVER_CASES, **INTERPOLATOR_CASES}
 
 PLACES = [(name, k) for name, cases in FURTHER_CASES.items() for k in range(len(cases))]
-NOT_SMOOTH = ("minimum_phase",)
-"""Functions of which a summand is the least of several numbers, with kinks that are tiny."""
+NOT_SMOOTH = ("minimum_phase", "rosen_hess", "rosen_hess_prod", "pade")
+"""Functions with kinks that are tiny, or whose numbers are too large for the differences."""
 
 
 def _is_real(args: tuple[Any, ...]) -> bool:

@@ -224,6 +224,6 @@ def test_edges_and_refusals() -> None:
                             (lambda p: optimize.newton(cubic, np.ones(2) * p), "several"),
                             (lambda p: optimize.root_scalar(cubic, (p,), x0=1.0), "fprime"),
                             (lambda p: optimize.root_scalar(
-                                cubic, (p,), method="ridder", bracket=[0, 3]), "ridder")):
+                                cubic, (p,), method="toms748", bracket=[0, 3]), "toms748")):
             with pytest.raises(tracejit.Refusal, match=words):
                 tracejit.jit(call)(0.5)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as sparse_linalg
 from oracles import numeric_gradient
 from scipy.sparse.linalg import spsolve
+from solver_cases import SOLVER_CASES
 
 import tracejit
 from tracejit.errors import Refusal
@@ -129,7 +130,9 @@ MADE: dict[str, tuple[Callable[[Any], Any], Any]] = {
 def test_every_function_captured_has_a_case() -> None:
     tested = {*MAKERS, "diags", "diags_array", "issparse", "kron", "vstack", "hstack",
               "block_diag", "eye", "eye_array", "identity", "linalg.spsolve", "linalg.cg",
-              "linalg.gmres", "linalg.bicgstab", "linalg.splu", "linalg.factorized"}
+              "linalg.gmres", "linalg.bicgstab", "linalg.splu", "linalg.factorized",
+              *(name.removeprefix("scipy.sparse.") for name in SOLVER_CASES
+                if name.startswith("scipy.sparse."))}
     assert {name.removeprefix("scipy.sparse.") for name in FOREIGN
             if name.startswith("scipy.sparse.")} == tested
 

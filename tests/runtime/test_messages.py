@@ -185,7 +185,7 @@ def recurses(x: Any) -> Any:
 
 
 def finds_root(x: Any) -> Any:
-    return scipy.optimize.ridder(lambda t: t - x, 0.0, 1.0)
+    return scipy.optimize.toms748(lambda t: t - x, 0.0, 1.0)
 
 
 REFUSED: dict[str, tuple[Any, tuple[Any, ...], str]] = {
@@ -268,9 +268,9 @@ REFUSED: dict[str, tuple[Any, tuple[Any, ...], str]] = {
              "time.time gives another value at every call, and a captured "
              "function would keep the first. Call it outside and pass the value as an argument"),
     "foreign library": (finds_root, (0.5,),
-                        "scipy.optimize.ridder cannot be captured: it asks a traced value for its "
-                        "numbers. Write it with operations that are listed in docs/coverage.md, or "
-                        "make it an op with tracejit.register_op"),
+                        "scipy.optimize.toms748 cannot be captured: of several roots its steps "
+                        "choose one, by polynomials through four points. Use "
+                        "scipy.optimize.brentq, brenth or ridder"),
 }
 
 

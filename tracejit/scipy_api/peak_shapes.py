@@ -137,6 +137,8 @@ def _smoothing_roots(lamb: float) -> tuple[float, float]:
 
 def spline_filter(Iin: object, lmbda: float = 5.0) -> Any:
     """Return an image smoothed by a cubic spline."""
+    if (kind := as_tracer(Iin).dtype).kind != "f":
+        raise TypeError(f"Invalid data type for Iin: Iin.dtype = {kind!r}")
     weights = np.array([1.0, 4.0, 1.0], np.float32) / 6.0
     return sepfir2d(cspline2d(Iin, lmbda), weights, weights)
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from tracejit.ops.calls import stop_gradient
 
-__all__ = ["bisected", "by_newton", "by_secants", "zeroed"]
+__all__ = ["bisected", "by_newton", "by_secants", "fixed", "hyperbolic", "ridden", "trial",
+           "zeroed"]
 
 Function = Callable[..., float]
 Found = tuple[float, int, int, bool]
@@ -67,8 +68,67 @@ def trial(before: np.float64, here: np.float64, across: np.float64, f: np.float6
     return -g * (h * by_across - f * by_before) / (by_across * by_before * (h - f))
 
 
-def zeroed(fun: Function, a: float, b: float, xtol: float, rtol: float, most: int,
+def hyperbolic(before: np.float64, here: np.float64, across: np.float64, f: np.float64,
+               g: np.float64, h: np.float64) -> np.float64:
+    """Return a step from `here` by a line or a hyperbola through two or three points."""
+    if before == across:
+        return -g * (here - before) / (g - f)
+    by_before = (f - g) / (before - here)
+    by_across = (h - g) / (across - here)
+    return -g * (h - f) / (h * by_before - f * by_across)
+
+
+def ridden(fun: Function, a: float, b: float, xtol: float, rtol: float, most: int,
            args: tuple[object, ...]) -> Found:
+    """Return a root by C. Ridders' method."""
+    low, high, f, g = at_ends(fun, a, b, args)
+    if f == 0.0 or g == 0.0:
+        return float(low if f == 0.0 else high), 0, 2, True
+    near = xtol + rtol * min(np.abs(low), np.abs(high))
+    count, calls, done, x = 0, 2, False, low
+    while count < most and not done:
+        count += 1
+        half = 0.5 * (high - low)
+        middle = low + half
+        at_middle = value_at(fun, middle, args)
+        step = np.sign(g - f) * half * at_middle / np.sqrt(at_middle * at_middle - f * g)
+        x = middle - np.sign(step) * min(np.abs(step), np.abs(half) - 0.5 * near)
+        y = value_at(fun, x, args)
+        calls += 2
+        if np.signbit(y) != np.signbit(at_middle):
+            low, f = x, y
+            high, g = middle, at_middle
+        elif np.signbit(y) != np.signbit(f):
+            high, g = x, y
+        else:
+            low, f = x, y
+        near = xtol + rtol * x
+        done = bool(y == 0.0 or np.abs(high - low) < near)
+    return float(x), count, calls, done
+
+
+def fixed(f: Function, x0: float, xtol: float, most: int, accelerated: bool,
+          args: tuple[object, ...]) -> float:
+    """Return where a function is its argument, by itself again and again or J. F. Steffensen's
+    steps."""
+    p = np.float64(stop_gradient(float(x0)))
+    for _ in range(most):
+        first = np.float64(stop_gradient(float(f(float(p), *args))))
+        after = first
+        if accelerated:
+            after = np.float64(stop_gradient(float(f(float(first), *args))))
+            bend = after - 2.0 * first + p
+            if bend != 0.0:
+                after = p - (first - p) ** 2 / bend
+        away = (after - p) / p if p != 0.0 else after
+        p = after
+        if np.abs(away) < xtol:
+            return float(p)
+    raise RuntimeError(f"Failed to converge after {most} iterations")
+
+
+def zeroed(fun: Function, a: float, b: float, xtol: float, rtol: float, most: int,
+           args: tuple[object, ...], guess: Callable[..., np.float64]) -> Found:
     """Return a root by Brent's method; f, g, h are values before, here, and across the root."""
     before, here, f, g = at_ends(fun, a, b, args)
     if f == 0.0 or g == 0.0:
@@ -89,7 +149,7 @@ def zeroed(fun: Function, a: float, b: float, xtol: float, rtol: float, most: in
         if not done:
             tried = half
             if np.abs(last) > delta and np.abs(g) < np.abs(f):
-                tried = trial(before, here, across, f, g, h)
+                tried = guess(before, here, across, f, g, h)
                 if 2.0 * np.abs(tried) < min(np.abs(last), 3.0 * np.abs(half) - delta):
                     last = step
                 else:

@@ -20,14 +20,23 @@ from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.ops.calls import inline_region
 from tracejit.ops.roots import root_of
 from tracejit.scipy_api.objectives import computed_again
-from tracejit.scipy_api.plain_roots import bisected, by_newton, by_secants, zeroed
+from tracejit.scipy_api.plain_roots import (
+    bisected,
+    by_newton,
+    by_secants,
+    fixed,
+    hyperbolic,
+    ridden,
+    trial,
+    zeroed,
+)
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import calling_back, scipy_captures
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import atom_of, cast, is_weak
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require
-from tracejit.trace.values.tracer import scalar_of, tracer_of
+from tracejit.trace.values.tracer import Tracer, scalar_of, tracer_of
 
 __all__: list[str] = []
 
@@ -93,7 +102,7 @@ def _given(f: Callable[..., object], found: tuple[object, ...], args: tuple[obje
     return (x, Root((x, count, calls, done), method)) if full_output else x
 
 
-def _bracketed(name: str, search: Callable[..., object]) -> Callable[..., Any]:
+def _bracketed(name: str, search: Callable[..., object], *more: object) -> Callable[..., Any]:
     def capture(f: Callable[..., object], a: object, b: object, args: object = (),
                 xtol: float = 2e-12, rtol: float = _LEAST, maxiter: int = 100,
                 full_output: bool = False, disp: bool = True) -> Any:
@@ -102,7 +111,7 @@ def _bracketed(name: str, search: Callable[..., object]) -> Callable[..., Any]:
         require(rtol >= _LEAST, ValueError, "rtol too small")
         if most < 0:
             raise ValueError("maxiter must be >= 0")
-        found = call_function(search, (f, a, b, xtol, rtol, most, given), {})
+        found = call_function(search, (f, a, b, xtol, rtol, most, given, *more), {})
         return _given(f, found, given, name, full_output, disp, most)
 
     return capture
@@ -138,7 +147,28 @@ def newton(func: Callable[..., object], x0: object, fprime: Callable[..., object
     return _given(func, found, args, "secant", full_output, disp, most)
 
 
-_BRACKETED = {"brentq": _bracketed("brentq", zeroed), "bisect": _bracketed("bisect", bisected)}
+def fixed_point(func: Callable[..., object], x0: object, args: tuple[object, ...] = (),
+                xtol: float = 1e-8, maxiter: int = 500, method: str = "del2") -> Any:
+    """Return where a function of one number is its argument."""
+    start = as_tracer(x0)
+    if start.dims or start.dtype.kind == "c":
+        raise refuse("scipy.optimize.fixed_point of several or complex numbers cannot be captured",
+                     "Use a loop over the elements, or write the iteration")
+    accelerated = {"del2": True, "iteration": False}[method]
+    found = call_function(fixed, (func, x0, xtol, operator.index(maxiter), accelerated, args), {})
+
+    def away(x: float, *rest: object) -> Any:
+        return call_function(func, (x, *rest), {}) - x
+
+    point: Any = np.float64(1.0) * _implied(away, found, args)
+    if accelerated and isinstance(point, Tracer):
+        point.cell.is_array = True  # of no axes, as SciPy's
+    return point
+
+
+_BRACKETED = {
+    "brentq": _bracketed("brentq", zeroed, trial), "bisect": _bracketed("bisect", bisected),
+    "brenth": _bracketed("brenth", zeroed, hyperbolic), "ridder": _bracketed("ridder", ridden)}
 
 
 def root_scalar(f: Callable[..., object], args: object = (), method: str | None = None,
@@ -176,6 +206,6 @@ def root_scalar(f: Callable[..., object], args: object = (), method: str | None 
 
 
 _CAPTURES: dict[str, Callable[..., Any]] = {
-    **_BRACKETED, "newton": newton, "root_scalar": root_scalar}
+    **_BRACKETED, "newton": newton, "fixed_point": fixed_point, "root_scalar": root_scalar}
 scipy_captures("scipy.optimize", {
     name: calling_back(capture) for name, capture in _CAPTURES.items()})

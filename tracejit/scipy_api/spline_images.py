@@ -15,7 +15,7 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import as_operand, cast, dims_of
 
-__all__ = ["by_splines"]
+__all__ = ["by_splines", "coefficients_of"]
 
 POLES = {
     2: (math.sqrt(8.0) - 3.0,), 3: (math.sqrt(3.0) - 2.0,),
@@ -100,6 +100,15 @@ def _coefficients(x: np.ndarray, axis: int, z: float, mode: str) -> Any:
     found: Any = call_function(spline_coefficients, (
         rows, z, cast(start, kind), cast(last, kind), end), {})
     return np.moveaxis(np.reshape(found, moved.shape), 0, axis)
+
+
+def coefficients_of(x: np.ndarray, axis: int, order: int, mode: str) -> Any:
+    """Return the coefficients of the spline of an order through the numbers along an axis."""
+    if mode not in MODES:
+        raise RuntimeError("boundary mode not supported")
+    for pole in POLES.get(order, ()):
+        x = _coefficients(x, axis, pole, "reflect" if mode == "grid-mirror" else mode)
+    return x
 
 
 def _weights(p: np.ndarray, order: int) -> tuple[Any, list[Any]]:

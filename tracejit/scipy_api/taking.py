@@ -46,7 +46,7 @@ def _of_finite_alone(label: str, capture: Callable[..., object], kinds: str) -> 
     @functools.wraps(capture)
     def checked(*args: object, **kwargs: object) -> Any:
         for x in _arrays((*args, *kwargs.values())):
-            _check(label, x, kinds, 16 if dtype_of(x).kind == "c" else 8)
+            _check(label, x, kinds, {"f": 8, "c": 16}.get(dtype_of(x).kind, 1))
             if isinstance(x, Tracer) and dtype_of(x).kind in "fc":
                 of_finite(label, x)  # type: ignore[arg-type]
         return capture(*args, **kwargs)
