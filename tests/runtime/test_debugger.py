@@ -62,7 +62,8 @@ def test_breakpoints_stop_in_the_users_frame_with_numpys_values(how, stops):
     assert kinds["w"] is kinds["y"] is np.ndarray and kinds["x"] is float and kinds["k"] is int
     expected = {"jit": 11.0, "grad": (3.0, 3.0), "value_and_grad": (11.0, 3.0, 3.0),
                 "vjp": (3.0, 3.0, 3.0)}[how]
-    np.testing.assert_allclose(np.hstack(found), expected)
+    parts = found if isinstance(found, tuple) else (found,)
+    np.testing.assert_allclose(np.hstack(parts), expected)
 
 
 def test_methods_stop_and_arguments_stay_as_they_were(stops):
