@@ -45,8 +45,9 @@ EXEMPT = {"solve_ivp", "fixed_quad", "quad", "brentq", "bisect", "newton", "root
           "hamming", "blackman", "nuttall", "blackmanharris", "bartlett", "cosine_window",
           "iirnotch", "iirpeak", "kaiser_beta", "kaiser_atten", "correlation_lags", "cheb1ap",
           "cheb2ap", "iircomb", "gammatone", "czt_points",
-          "sepfir2d"}  # (which writes behind images that are smaller than its filters)
-"""The functions of functions, of sizes and of numbers."""
+          "block_array", "bmat", "kronsum", "ridder", "brenth", "fixed_point", "sepfir2d"}
+"""The functions of functions, of sizes, of numbers and of blocks; SciPy's `sepfir2d` writes behind
+images that are smaller than its filters."""
 
 
 class Fixed:

@@ -82,6 +82,8 @@ def expm_multiply(A: object, B: object, start: None = None, stop: None = None, n
 def block_array(blocks: Sequence[Sequence[object]], *, format: str | None = None,
                 dtype: None = None) -> Any:
     """Return the sparse matrix of blocks, all of which are given."""
+    if not (blocks and all(isinstance(row, (list, tuple)) and row for row in blocks)):
+        raise ValueError("blocks must be 2-D")
     if dtype is not None or any(x is None for row in blocks for x in row):
         raise refuse("scipy.sparse.block_array with dtype=, or of blocks that are None, cannot be "
                      "captured", "Pass scipy.sparse.coo_array of zeros for them")
