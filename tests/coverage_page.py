@@ -196,16 +196,6 @@ def is_captured(module: str, name: str, x: Any) -> bool:
 
 NO_REASON = "nothing of tracejit says yet what it computes"
 WITHOUT_REASONS = (
-    "numpy",
-    "numpy.polynomial",
-    "numpy.polynomial.chebyshev",
-    "numpy.polynomial.hermite",
-    "numpy.polynomial.hermite_e",
-    "numpy.polynomial.laguerre",
-    "numpy.polynomial.legendre",
-    "numpy.polynomial.polynomial",
-    "scipy.integrate",
-    "scipy.spatial.distance",
     "scipy.stats",
 )
 """The modules that may have functions for which no table has a reason."""

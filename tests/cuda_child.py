@@ -78,7 +78,7 @@ def run_on_device(graph: Graph, operands: Sequence[Any]) -> list[Any]:
 
 def why_refused(graph: Graph) -> str:
     """Return the words of a graph's refusal for devices; "" where it is not to be refused."""
-    from tracejit.ir.lowering import Library
+    from tracejit.ir.lowering import Library, Pointwise
     from tracejit.ir.walk import all_eqns
 
     eqns = list(all_eqns(graph.block))
@@ -86,6 +86,8 @@ def why_refused(graph: Graph) -> str:
     how = [e.op.lowering for e in eqns]
     if any(isinstance(h, Library) and h.routine == "lapack" for h in how):
         return "LAPACK"
+    if any(isinstance(h, Pointwise) and h.function for h in how):
+        return "is SciPy's compiled function"
     is_complex = any(getattr(v.aval, "dtype", np.dtype(float)).kind == "c" for v in values)
     return "complex" if is_complex else ""
 

@@ -60,6 +60,11 @@ _enter("ellipj", SIGNED, SHARES, to=HEAVY_CASES)
 _enter("elliprg", POSITIVE, A, B, to=HEAVY_CASES)
 _enter("elliprj", POSITIVE[:2], A[:2], B[:2], A[2:], to=HEAVY_CASES)
 _enter("kolmogi", SHARES, to=HEAVY_CASES)
+_enter("nrdtrisd", 0.3, SHARES, np.where(SHARES > 0.5, A, -A), to=HEAVY_CASES)
+_enter("chndtrix", SHARES[:2], A[:2], B[:2], to=HEAVY_CASES)
+HEAVY_CASES["nctdtrit"] = [(lambda df, nc, p: special.nctdtrit(df, nc, p), A[:2], B[:2] / 3.0,
+                            SHARES[:2])]
+_enter("ncfdtri", A[:2], B[:2], POSITIVE[:2], SHARES[:2], to=HEAVY_CASES)
 _enter("tklmbda", SIGNED / 9.0, A / 3.0, to=HEAVY_CASES)
 _enter("chndtr", POSITIVE, A, B, to=HEAVY_CASES)
 _enter("ncfdtr", A, B, POSITIVE, POSITIVE[::-1], to=HEAVY_CASES)
@@ -77,6 +82,47 @@ _enter("gdtria", SHARES, A, POSITIVE, to=HEAVY_CASES)
 _enter("gdtrib", A, SHARES, POSITIVE, to=HEAVY_CASES)
 _enter("pdtrik", SHARES, A + 6.0, to=HEAVY_CASES)
 _enter("stdtridf", special.stdtr(A, POSITIVE), POSITIVE, to=HEAVY_CASES)
+
+_enter("mathieu_modcem2 mathieu_modsem1", SHARES, fixed=(2.0, A))
+_enter("modfresnelp modfresnelm", POSITIVE)
+_enter("round", SIGNED + 0.2)
+_enter("riccati_jn riccati_yn", 0.7, fixed=(3,))
+FUNCTION_CASES["pbdv_seq"] = [(lambda x: special.pbdv_seq(2.3, x), 0.7)]
+FUNCTION_CASES["pbvv_seq"] = [(lambda x: special.pbvv_seq(2.3, x), 0.7)]
+_enter("h1vp h2vp", POSITIVE, fixed=(1.5,))
+_enter("legendre_p legendre_p_all", SHARES, fixed=(3,))
+_enter("assoc_legendre_p assoc_legendre_p_all sph_legendre_p sph_legendre_p_all", SHARES,
+       fixed=(3, 2))
+_enter("sph_harm_y_all", SHARES, SIGNED, fixed=(2, 1))
+_enter("obl_ang1 pro_ang1", SHARES, fixed=(1, 2, 0.8))
+_enter("obl_rad1", SHARES, fixed=(1, 2, 0.8))
+_enter("pro_rad1", SHARES + 1.1, fixed=(1, 2, 0.8))
+FUNCTION_CASES["assoc_laguerre"] = [(lambda x: special.assoc_laguerre(x, 3, 1.5), SHARES)]
+for _shape, _more in (("obl", 0.0), ("pro", 1.1)):
+    _value = getattr(special, f"{_shape}_cv")(1, 2, 0.8)
+    for _kind, _at in (("ang1", SHARES), ("rad1", SHARES + _more)):
+        _enter(f"{_shape}_{_kind}_cv", _at, fixed=(1, 2, 0.8, _value))
+FUNCTION_CASES["legendre_p"] += [(lambda x, p=p: p(x), SHARES) for p in (
+    special.legendre(3), special.jacobi(3, 0.5, 1.0), special.hermite(2, monic=True), 2.0 *
+    special.chebyt(4))]
+TENTHS = np.array([3, 5])
+"""Ints, by which no function has a derivative."""
+for _name, _of in {
+        **{name: lambda f, k: f(2, k / 10) for name in ("mathieu_a", "mathieu_b")},
+        "chndtridf": lambda f, k: f(3.0, k / 10, 0.5),
+        "chndtrinc": lambda f, k: f(3.0, 2.0, k / 10),
+        "ncfdtridfd": lambda f, k: f(2.0, k / 10, 0.5, 1.5),
+        "ncfdtridfn": lambda f, k: f(k / 10, 3.0, 0.5, 1.5),
+        "ncfdtrinc": lambda f, k: f(2.0, 3.0, k / 10, 1.5),
+        "nctdtridf": lambda f, k: f(k / 10, 0.5, 1.2),
+        "nctdtrinc": lambda f, k: f(3.0, k / 10, 1.2),
+        **{f"{shape}_cv": lambda f, k: f(1, 2, k / 10) for shape in ("obl", "pro")},
+        "obl_rad2": lambda f, k: f(1, 2, 0.8, k / 10),
+        "pro_rad2": lambda f, k: f(1, 2, 0.8, 1.0 + k / 10),
+        "obl_rad2_cv": lambda f, k: f(1, 2, 0.8, 5.5, k / 10),
+        "pro_rad2_cv": lambda f, k: f(1, 2, 0.8, 6.3, 1.0 + k / 10)}.items():
+    _function = getattr(special, _name)
+    FUNCTION_CASES[_name] = [(lambda k, f=_function, of=_of: of(f, k), TENTHS)]
 
 _ENDS = (0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-300, 30.0)
 EDGES_OF_FUNCTIONS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [

@@ -994,6 +994,28 @@ FOREIGN_CASES["polygamma"] = [(lambda x, n=n: special.polygamma(n, x), V) for n 
 FOREIGN_CASES["polygamma"] += [(lambda x: special.polygamma(1, x), W)]
 FOREIGN_CASES["multigammaln"] = [(lambda x: special.multigammaln(x + 1.0, 3), V)]
 FOREIGN_CASES.update(SPECIAL_CASES)
+_SHARES, _TENTHS = np.array([0.2, 0.7, 0.9]), np.array([-3, 0, 5, 127])
+FUNCTION_CASES.update({
+    np.common_type: [(lambda x, z: x.astype(np.common_type(x, z)), V, Z)],
+    np.asarray_chkfinite: [(lambda x: np.asarray_chkfinite(x) * x, V)],
+    np.polynomial.polynomial.polyvalfromroots: [
+        (lambda x, r: np.polynomial.polynomial.polyvalfromroots(x, r), V, W)],
+    np.polynomial.chebyshev.chebinterpolate: [
+        (lambda a: np.polynomial.chebyshev.chebinterpolate(lambda t: np.exp(a * t), 3), 0.7)],
+    **{f: [(lambda a, b, f=f: f(a, b), 1.5, -0.3)] for f in (
+        np.polynomial.polynomial.polyline, np.polynomial.chebyshev.chebline,
+        np.polynomial.legendre.legline, np.polynomial.hermite.hermline,
+        np.polynomial.hermite_e.hermeline, np.polynomial.laguerre.lagline)},
+    **{f: [(lambda x, f=f: f(x), _SHARES)] for f in (
+        np.polynomial.chebyshev.chebweight, np.polynomial.legendre.legweight,
+        np.polynomial.hermite.hermweight, np.polynomial.hermite_e.hermeweight,
+        np.polynomial.laguerre.lagweight)}})
+FUNCTION_CASES[np.modf] = [
+    (lambda x: np.frexp(x)[0], V), (lambda x: np.frexp(x)[1], V.astype(np.float32)),
+    (lambda k: np.frexp(k * 5e-324), np.array([0, 1, 3, 1024])),
+    (lambda x: np.ldexp(x, 3), V), (lambda k: np.ldexp(1.5, k), _TENTHS),
+    (lambda x: x + np.spacing(x), V), (lambda k: np.bitwise_count(k), _TENTHS),
+    (lambda k: np.bitwise_count(k), _TENTHS.astype(np.int8))]
 FOREIGN_CASES.update(LINALG_CASES)
 FURTHER = {name.rpartition(".")[2] for name in MATRIX_CASES}
 """Functions of `scipy.linalg` with cases in `test_further_functions.py`."""

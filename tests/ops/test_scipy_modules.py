@@ -168,6 +168,13 @@ _enter("scipy.spatial.distance", {
     "jensenshannon": [(p + 0.1, q + 0.2, words) for p, q in ((X ** 2, np.abs(X)), (
         A ** 2, np.abs(A)), (SINGLE ** 2, np.abs(SINGLE))) for words in (
             {"axis": -1}, {"base": 2.5, "keepdims": True})]})
+_enter("scipy.spatial.distance", {
+    **{name: [(X[:4] ** 2, Y ** 2), (X[:4] ** 2, Y ** 2, A[0, :4] ** 2), (X[:4] > 0.0, Y > -0.5)]
+       for name in ("dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule")},
+    **{name: [(X[:4] > 0.0, Y > 0.0), (X[:4] > 0.0, Y > 0.0, A[0, :4] ** 2), (X[:4], Y)]
+       for name in ("hamming", "jaccard")},
+    "squareform": [(X[:6] ** 2,), (X[:1],), (A[:4, :4], {"checks": False})],
+    "directed_hausdorff": [(A[:, :2], K.T)]})
 _enter("scipy.cluster.vq", {
     "vq": [(A, 0.5 * A[:2]), (X, Y), (SINGLE, Y), (A, np.eye(6), {"check_finite": False})],
     "whiten": [(A,), (SINGLE,)]})

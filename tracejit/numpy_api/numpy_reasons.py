@@ -25,6 +25,9 @@ not_captured("numpy", {
     SETTINGS: "get_include get_printoptions getbufsize geterr geterrcall printoptions "
               "set_printoptions setbufsize seterr seterrcall show_config show_runtime test",
     DATES: "busday_count busday_offset datetime_as_string datetime_data is_busday isnat",
+    WhyNot("it is the former name of another function", "Use np.vstack"): "row_stack",
+    WhyNot("it moves bits of ints, which have no derivative", "Use `>>` and `&`", plain=True):
+        "packbits unpackbits",
     DTYPES: "isdtype issubdtype min_scalar_type mintypecode promote_types typename",
     WhyNot("it says in which order einsum multiplies, as text",
            "Call it on constants of the same shapes"): "einsum_path",
