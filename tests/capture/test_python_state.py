@@ -927,7 +927,7 @@ def iterator_of_a_user(x: Any) -> Any:
 
 def reads_nothing(x: Any) -> Any:
     try:
-        y = np.spacing(x)
+        y = np.isnat(x)
     except TypeError:
         y = x * 2.0
     return np.sum(y)
@@ -946,7 +946,7 @@ def packs_bits(x: Any) -> Any:
 def suppresses(x: Any) -> Any:
     y = x
     with contextlib.suppress(TypeError):
-        y = np.spacing(x)
+        y = np.isnat(x)
     return np.sum(y)
 
 

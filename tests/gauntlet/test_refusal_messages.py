@@ -78,7 +78,7 @@ NEIGHBOURS: dict[str, Case] = {
                                                       method="cubic"), (B,),
                  "scipy.interpolate.griddata by method 'cubic'"),
     "lmbda": (lambda x: scipy.special.lmbda(1.5, x[0])[0], (B,), "scipy.special.lmbda"),
-    "spacing": (lambda x: np.spacing(x), (B,), "np.spacing"),
+    "isnat": (lambda x: np.isnat(x), (B,), "np.isnat"),
     "sparse.max": (lambda x: SPARSE.multiply(x).max(), (B,), "`max` of a sparse matrix"),
     "statistics.linear_regression": (
         lambda x, y: statistics.linear_regression([x, y], [1.0, 2.0]).slope, (1.0, 2.0),

@@ -244,11 +244,10 @@ REFUSED: dict[str, tuple[Any, tuple[Any, ...], str]] = {
                           "comprehension or a function within, cannot be captured. "
                           "Write a loop with a stack, or let the recursion end on a size"),
     "function": (lambda x: np.packbits(x), (X,),
-                 "numpy.packbits cannot be captured. Write it with operations "
-                 "that are listed in docs/coverage.md, or make it an op with tracejit.register_op"),
-    "ufunc": (lambda x: np.spacing(x), (X,),
-              "np.spacing cannot be captured. docs/coverage.md lists what "
-              "can; tracejit.register_op makes new ops"),
+                 "numpy.packbits cannot be captured: it moves bits of ints, which have no "
+                 "derivative. Use `>>` and `&`"),
+    "ufunc": (lambda x: np.isnat(x), (X,),
+              "np.isnat cannot be captured: it is about dates. Pass numbers of days or seconds"),
     "method": (lambda x: x.tobytes(), (X,),
                "arrays have no captured attribute 'tobytes'. docs/coverage.md "
                "lists the methods and attributes that are captured"),
