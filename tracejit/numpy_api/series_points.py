@@ -16,8 +16,10 @@ from tracejit.trace.values.python_numbers import require_ours
 
 __all__: list[str] = []
 
+Function = Callable[..., Any]
 
-def _line(name: str, first: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., Any]:
+
+def _line(name: str, first: Function, second: Function) -> Function:
     def capture(off: object, scl: object) -> Any:
         a, b = as_tracer(off), as_tracer(scl)
         require_ours(b != 0, NotCaptured, f"{name} of a slope of 0, which gives one coefficient, "
@@ -27,7 +29,7 @@ def _line(name: str, first: Callable[..., Any], second: Callable[..., Any]) -> C
     return capture
 
 
-_LINES: tuple[tuple[Any, Callable[..., Any], Callable[..., Any]], ...] = (
+_LINES: tuple[tuple[Any, Function, Function], ...] = (
     (polynomial.polyline, lambda a, b: a, lambda a, b: b),
     (chebyshev.chebline, lambda a, b: a, lambda a, b: b),
     (legendre.legline, lambda a, b: a, lambda a, b: b),
@@ -79,7 +81,7 @@ def polyvalfromroots(x: object, r: object, tensor: bool = True) -> Any:
 
 @captures(chebyshev.chebinterpolate)
 @calling_back
-def chebinterpolate(func: Callable[..., Any], deg: int, args: tuple[object, ...] = ()) -> Any:
+def chebinterpolate(func: Function, deg: int, args: tuple[object, ...] = ()) -> Any:
     """Return the coefficients of the polynomial that a function's values at Chebyshev points are
     of."""
     points = chebyshev.chebpts1(deg + 1)
