@@ -81,6 +81,7 @@ class Nests:
 
     def __init__(self, frame: KernelFrame, code: ScalarCode, style: Style, make: MakeLoops) -> None:
         self.frame, self.parallel = frame, style.parallel
+        self.vectorises = style.vectorises
         self.folds = Folds(frame, code)
         self.statements = StatementCode(frame, code, self.folds, style)
         self.loops = make(frame, code, self.folds, style, self._write_inner)

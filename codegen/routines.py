@@ -179,6 +179,20 @@ class Routines:
         self.frame.add(Loop(row.name, ZERO, rows, [
             Do(call("argsort", x, order, work, times(row, n), n), self.frame.origin(eqn))]))
 
+    def search(self, eqn: Eqn) -> None:
+        """Find the places of numbers among sorted ones."""
+        (a, (n,)), (x, _) = (self.code.array(v) for v in eqn.inputs)
+        found, _ = self.code.array(eqn.output)
+        count = self.code.dim(product(eqn.output.aval.shape))
+        right = ONE if eqn.params["right"] else ZERO
+        if self.nests.vectorises:
+            self.frame.add(Do(call("search", a, x, found, n, count, right),
+                              self.frame.origin(eqn)))
+            return
+        i = self.frame.variable("i")
+        self.frame.add(Loop(i.name, ZERO, count, [Store(
+            found.name, i, call("place_of", a, _element(x, i), n, right))], independent=True))
+
     def dft(self, eqn: Eqn) -> None:
         """Transform complex rows."""
         self._transform("dft", eqn, ONE if eqn.params["inverse"] else Unary("-", ONE))
@@ -267,8 +281,8 @@ _ROUTINES: Mapping[str, Callable[[Routines, Eqn], None]] = {
     "lu": Routines.lu, "lu_or_not": Routines.lu_or_not,
     "cholesky_or_not": Routines.cholesky_or_not, "solve": Routines.solve,
     "slogdet": Routines.slogdet, "argsort": Routines.argsort, "positions": Routines.positions,
-    "dft": Routines.dft, "real_dft": Routines.real_dft, "dft_real": Routines.dft_real,
-    "eigh": Routines.eigh, "draw": Routines.draw,
+    "search": Routines.search, "dft": Routines.dft, "real_dft": Routines.real_dft,
+    "dft_real": Routines.dft_real, "eigh": Routines.eigh, "draw": Routines.draw,
     "lapack": Routines.lapack, "assured": Routines.assured}
 
 _PRECISIONS = {"f": "s", "d": "d", "F": "c", "D": "z"}

@@ -183,6 +183,31 @@ def definitions(names: dict[str, Any]) -> dict[str, Any]:
                 order[start + k] = work[start + k]
             width *= 2
 
+    def search(a, x, found, n, count, right):  # type: ignore[no-untyped-def]
+        """Where `count` numbers stand among n sorted ones, behind equal ones if right; NaN last."""
+        for start in range(0, count, 64):  # side by side, as each waits for memory
+            stop, left = min(start + 64, count), n
+            for i in range(start, stop):
+                found[i] = 0
+            while left > 0:
+                half = (left + 1) >> 1
+                left -= half
+                for i in range(start, stop):
+                    v, w = x[i], a[found[i] + half - 1]
+                    before = (w <= v if right else w < v) | (v != v) & ((right != 0) | (w == w))
+                    found[i] += select(before, half, 0)
+
+    def place_of(a, v, n, right):  # type: ignore[no-untyped-def]
+        """Where one number stands, as `search` finds it."""
+        place = 0
+        while n > 0:
+            half = (n + 1) >> 1
+            n -= half
+            w = a[place + half - 1]
+            before = (w <= v if right else w < v) | (v != v) & ((right != 0) | (w == w))
+            place += select(before, half, 0)
+        return place
+
     def positions(mask, found, n, count):  # type: ignore[no-untyped-def]
         """Where a mask of n elements is true, which is at `count` places; without branches."""
         i, k = 0, 0
@@ -192,5 +217,5 @@ def definitions(names: dict[str, Any]) -> dict[str, Any]:
             i += 1
 
     return {fn.__name__: fn for fn in (
-        floor_divide, remainder, cdiv, cpow, ipow, ishl, ishr, irem, igcd, ilcm, argsort, positions,
-        *SPECIAL)} | {"eigh": symmetric_eigen}
+        floor_divide, remainder, cdiv, cpow, ipow, ishl, ishr, irem, igcd, ilcm, argsort, search,
+        place_of, positions, *SPECIAL)} | {"eigh": symmetric_eigen}

@@ -115,7 +115,7 @@ _ROWS = (
     Scalar("draw_each", "", "", effect=True), Scalar("draw_below", "", "", effect=True),
     Scalar("argsort", "", ""), Scalar("eigh", "i64", ""),
     Scalar("dft", "", ""), Scalar("real_dft", "", ""), Scalar("dft_real", "", ""),
-    Scalar("positions", "", ""),
+    Scalar("positions", "", ""), Scalar("search", "", ""), Scalar("place_of", "i64", ""),
     Scalar("matrix_product", "", ""), Scalar("accumulate", "", ""),
 )
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.ir.dtypes import is_half
 from tracejit.numpy_api.axes import along_axis, normalize_axes, normalize_axis
 from tracejit.numpy_api.complex_numbers import complex_of, order_keys
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
@@ -119,6 +120,10 @@ def ordered_along(a: object, axis: object) -> tuple[Tracer, tuple[Any, ...]]:
     return moveaxis(sort(a, axis), axis, 0), kept
 
 
+FEW = 16
+"""Among how many numbers at most a place is found by counting those before it, in vectors."""
+
+
 def or_nan(result: Lifted, last: Tracer) -> Any:
     """Return the result, or NaN where the last of the sorted elements is one."""
     if last.dtype.kind not in "fc":
@@ -129,7 +134,7 @@ def or_nan(result: Lifted, last: Tracer) -> Any:
 @captures(np.interp)
 def interp(x: object, xp: object, fp: object, left: Any = None, right: Any = None,
            period: object = None) -> Any:
-    """Interpolate linearly; the interval of each point is found by comparing with every node."""
+    """Interpolate linearly; NaN is behind all nodes."""
     x, xp, fp = map(as_tracer, (x, xp, fp))
     if period is not None:
         points, nodes, values = _unrolled(as_tracer(np.real(x)), as_tracer(np.real(xp)), fp, period)
@@ -151,7 +156,7 @@ def interp(x: object, xp: object, fp: object, left: Any = None, right: Any = Non
                       for part in (np.real, np.imag)))
     fp = cast(fp, np.float64)
     n = as_operand(xp.dims[0])
-    below = np.sum(xp <= np.expand_dims(x, -1), axis=-1)
+    below = searchsorted(xp, x, "right")
     k = np.clip(below - 1, 0, n - 2)
     x0, x1, f0, f1 = xp[k], xp[k + 1], fp[k], fp[k + 1]
     slope = (f1 - f0) / (x1 - x0)
@@ -186,6 +191,12 @@ def searchsorted(a: object, v: Any, side: str = "left", sorter: object = None) -
     if len(a.dims) != 1:
         raise ValueError("object too deep for desired array" if a.dims
                          else "object of too small depth for desired array")
+    dtype = np.promote_types(a.dtype, v.dtype)
+    is_short = isinstance(a.dims[0], int) and a.dims[0] <= FEW
+    if dtype.kind in "iuf" and not is_half(dtype) and not is_short:
+        wanted = v if v.dims else np.expand_dims(v, 0)
+        found = apply("search", cast(a, dtype), cast(wanted, dtype), right=side == "right")
+        return found if v.dims else found[0]
     other = np.expand_dims(v, -1)
     before = a < other if side == "left" else a <= other
     if a.dtype.kind in "fc" or v.dtype.kind in "fc":  # NaN lies behind all others

@@ -15,7 +15,7 @@ from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import Cotangent, Scattered
 from tracejit.ops.kinds import linear, only, structural
 from tracejit.ops.modes import ReverseMode
-from tracejit.trace.values.equations import apply, emit
+from tracejit.trace.values.equations import apply, cast, emit
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["gathered_shape"]
@@ -136,6 +136,29 @@ linear("scatter_add", _scatter(np.add.at), _scatter_infer, Write("add", gathered
                                          **eqn.params)],
        operands=2, cost=2.0, writes=0, samples=_write_samples)
 
+
+# --- searching: the places of numbers among sorted ones ------------------------------------------
+
+
+def _search_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    a, x = avals
+    if len(a.shape) != 1 or not x.shape or a.dtype != x.dtype:
+        raise IRError(f"the places of {x} cannot be found among {a}")
+    return only(Aval(np.dtype(np.int64), x.shape))
+
+
+def _search(a: np.ndarray, x: np.ndarray, right: bool) -> Any:
+    return np.searchsorted(a, x, "right" if right else "left")
+
+
+def _place(right: bool) -> Callable[[Tracer, Tracer], Tracer]:
+    return lambda a, x: apply("search", cast(a, x.dtype), x, right=right)
+
+
+structural("search", _search, _search_infer, Library("search"), marked=True, cost=30.0,
+           samples=lambda n: [(np.arange(3.0), (n,), _place(False)),
+                              (np.array([0.0, 0.0, 1.0]), (2, n), _place(True)),
+                              (np.zeros(0), (2,), _place(True))])
 
 # --- sorting: the order is data, found once and stored -------------------------------------------
 

@@ -53,6 +53,8 @@ ROUTINES = {
                     {"b": _product("n", "m")}),
     "argsort": Routine("x order work start n", lambda given: ZERO, {"x": _product("n")},
                        {"order": _product("n")}),
+    "search": Routine("a x found n count right", lambda given: ZERO,
+                      {"a": _product("n"), "x": _product("count")}, {"found": _product("count")}),
     "eigh": Routine("a values vectors work n", _product("n", "n", "n", factor=60),
                     {"a": _product("n", "n")},
                     {"values": _product("n"), "vectors": _product("n", "n")}),
