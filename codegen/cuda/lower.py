@@ -62,6 +62,10 @@ def _refuse_what_only_the_cpu_has(eqn: Eqn) -> None:
         raise Refusal(f"factors and eigenvectors of matrices ({eqn.site}) are found by LAPACK, "
                       "which is on the CPU. Compute them outside and pass them as arguments, or "
                       'leave out target="cuda"')
+    if isinstance(how, Library) and how.routine in ("dft", "real_dft", "dft_real"):
+        raise Refusal(f"Fourier transforms ({eqn.site}) are of complex numbers, which kernels for "
+                      "the device do not have. Compute them outside and pass their real and "
+                      'imaginary parts as arrays of their own, or leave out target="cuda"')
     if isinstance(how, Effect) and how.shows:
         raise Refusal(f"{eqn.op.name} ({eqn.site}) shows values where they are computed, which "
                       "the device cannot. Return them, or leave out target=\"cuda\"")
