@@ -35,6 +35,7 @@ MOST_WRITES = 32
 
 Path = Sequence[tuple[Eqn, int]]
 Bounds = dict[Value, tuple[Dim | None, Dim | None]]
+Place = tuple[Dim | None, Dim | None]
 
 
 @dataclass(slots=True)
@@ -50,7 +51,7 @@ class FinalElements:
     """For values of a nest, the equations that read them from what the nest leaves."""
 
     def __init__(self, nest: ForwardNest) -> None:
-        self.nest = nest
+        self.nest, self.order = nest, _Writes(nest)
         self.found: dict[Value, Eqn | None] = {}
         self.arrays: dict[Value, _Array] = {}
         self.writers: dict[Value, list[Eqn]] = {}
@@ -91,7 +92,7 @@ class FinalElements:
             return None
         home = self.nest.home[eqn.output]
         reached = version if eqn.output is v else eqn.output
-        order = _Order(self.nest, home.path, reached, _place(at))
+        order = _Order(self.order, home.path, reached, _place(at))
         if not all(map(order.is_final_after, array.writes)):
             return None
         builder = Builder()
@@ -170,61 +171,37 @@ class _Arrays:
 # --- which writes come first --------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Order:
-    """A place that is read or written, and when: no write behind it may be to the same place.
+class _Writes:
+    """Where writes are in iterations that come after one in which something is read or set."""
 
-    path    -- the regions around it
-    version -- the array that is there then
-    place   -- on each axis the first and the last index
-    """
+    def __init__(self, nest: ForwardNest) -> None:
+        self.nest = nest
+        self.found: dict[tuple[Eqn, int, int], tuple[list[Place], Bounds]] = {}
 
-    nest: ForwardNest
-    path: Path
-    version: Value
-    place: Sequence[tuple[Dim, Dim]]
+    def later(self, write: Eqn, common: int, turn: int) -> tuple[list[Place], Bounds]:
+        """Return the place of a write, and the bounds of the values in it.
 
-    def is_final_after(self, write: Eqn) -> bool:
-        """Return whether no later instance of a write is to the place."""
-        path = self.nest.home[write.output].path
-        pairs = zip(path, self.path, strict=False)
-        common = next((n for n, (a, b) in enumerate(pairs) if a != b),
-                      min(len(path), len(self.path)))
-        if not common:
-            return False
-        turns = [n for n in range(common) if region_kind(path[n][0]) != "if"]
-        if not self._is_earlier(write, path, common):
-            turns.append(common)
-        return all(self._is_elsewhere(write, path, common, turn) for turn in turns)
-
-    def _is_earlier(self, write: Eqn, path: Path, common: int) -> bool:
-        """Return whether, in one iteration of the common loops, a write comes before, or none."""
-        eqn, k = path[common - 1]
-        inner = path[common][0] if common < len(path) else write
-        if common < len(self.path) and self.path[common][0] is inner:
-            return region_kind(inner) == "if"  # it is in the other branch
-        arrays, version = _Arrays(self.nest), self.version
-        v: Atom | None = version
-        for around, number in reversed(self.path[common:]):
-            v = arrays.begin(v, around.regions[number])
-            inputs = around.regions[number].inputs
-            if region_kind(around) != "if" and v in inputs[1:]:
-                v = LoopEqn(around).starts[inputs[1:].index(v)]
-        block = eqn.regions[k]
-        while isinstance(v, Value) and v in self.nest.maker and self.nest.home[v].block is block:
-            if self.nest.maker[v] is inner:
-                return True
-            v = arrays.before(v)
-        return False
-
-    def _is_elsewhere(self, write: Eqn, path: Path, common: int, turn: int) -> bool:
-        """Return whether a write is to other places, on some axis.
-
-        turn -- the number of the common loop that is in a later iteration, where those around it
-                are in the same one; that of no common loop if all are in the same one
+        common -- how many of the regions around it are around the other place, too
+        turn   -- the number of the common loop that is in a later iteration, where those around it
+                  are in the same one; that of no common loop if all are in the same one
         """
-        ranges, known = _ranges_of(self.path), list(self._known())
+        key = write, common, turn
+        if key not in self.found:
+            self.found[key] = self._find(write, common, turn)
+        return self.found[key]
+
+    def _find(self, write: Eqn, common: int, turn: int) -> tuple[list[Place], Bounds]:
+        path = self.nest.home[write.output].path
+        indices = {eqn.regions[k].inputs[0] for eqn, k in path if region_kind(eqn) != "if"}
+        ranges: Bounds = {}
         names: dict[Value, Dim] = {}
+
+        def there(d: Dim | None) -> Dim | None:
+            """A dim as it is there; None if data of the iteration decide it."""
+            if d is None or any(self.nest.contains(v) and v not in indices for v in dim_values(d)):
+                return None
+            return substitute(d, names)
+
         for n, (eqn, k) in enumerate(path):
             if n < turn or region_kind(eqn) == "if":
                 continue
@@ -235,20 +212,78 @@ class _Order:
                 names[index] = index.dim - other.dim - 1 if back else index.dim + other.dim + 1
             else:
                 low, high = _bounds(eqn)
-                ranges[other] = self._there(low, path, names), self._there(high, path, names)
+                ranges[other] = there(low), there(high)
                 names[index] = other.dim
-        there = _place(write.params["at"]) if "at" in write.params else ()
+        places = _place(write.params["at"]) if "at" in write.params else []
+        return [(there(low), there(high)) for low, high in places], ranges
+
+
+class _Order:
+    """A place that is read or set, and when: no write behind it may be to the same place.
+
+    path    -- the regions around it
+    version -- the array that is there then
+    place   -- on each axis the first and the last index
+    """
+
+    def __init__(self, writes: _Writes, path: Path, version: Value,
+                 place: Sequence[tuple[Dim, Dim]]) -> None:
+        self.nest, self.writes = writes.nest, writes
+        self.path, self.version, self.place = path, version, place
+        self.ranges: Bounds = {eqn.regions[k].inputs[0]: _bounds(eqn)
+                               for eqn, k in path if region_kind(eqn) != "if"}
+        self.known = list(self._known())
+        self.before: dict[int, set[Eqn]] = {}
+
+    def is_final_after(self, write: Eqn) -> bool:
+        """Return whether no later instance of a write is to the place."""
+        path = self.nest.home[write.output].path
+        pairs = zip(path, self.path, strict=False)
+        common = next((n for n, (a, b) in enumerate(pairs) if a != b),
+                      min(len(path), len(self.path)))
+        if not common:
+            return False
+        turns = [n for n in range(common) if region_kind(path[n][0]) != "if"]
+        inner = path[common][0] if common < len(path) else write
+        if not self._is_earlier(inner, common):
+            turns.append(common)
+        return all(self._is_elsewhere(*self.writes.later(write, common, t)) for t in turns)
+
+    def _is_earlier(self, inner: Eqn, common: int) -> bool:
+        """Return whether an equation of the innermost common region comes before, or neither."""
+        if common < len(self.path) and self.path[common][0] is inner:
+            return region_kind(inner) == "if"  # it is in the other branch
+        if common not in self.before:
+            self.before[common] = set(self._makers(common))
+        return inner in self.before[common]
+
+    def _makers(self, common: int) -> Iterator[Eqn]:
+        """Yield the equations of the innermost common region by which the array came about."""
+        arrays = _Arrays(self.nest)
+        v: Atom | None = self.version
+        for around, k in reversed(self.path[common:]):
+            v = arrays.begin(v, around.regions[k])
+            inputs = around.regions[k].inputs
+            if region_kind(around) != "if" and v in inputs[1:]:
+                v = LoopEqn(around).starts[inputs[1:].index(v)]
+        eqn, k = self.path[common - 1]
+        block = eqn.regions[k]
+        while isinstance(v, Value) and v in self.nest.maker and self.nest.home[v].block is block:
+            yield self.nest.maker[v]
+            v = arrays.before(v)
+
+    def _is_elsewhere(self, places: Sequence[Place], bounds: Bounds) -> bool:
+        """Return whether a write is to other places, on some axis."""
         apart: list[Dim] = []
-        for (low, high), (first, last) in zip(there, self.place, strict=False):
-            begin, end = self._there(low, path, names), self._there(high, path, names)
+        for (begin, end), (first, last) in zip(places, self.place, strict=False):
             apart += [] if begin is None else [begin - last - 1]
             apart += [] if end is None else [first - end - 1]
-        return any(is_nonneg(d - fact, ranges) for d in apart for fact in known)
+        ranges = {**self.ranges, **bounds}
+        return any(is_nonneg(d - fact, ranges) for d in apart for fact in self.known)
 
     def _known(self) -> Iterator[Dim]:
         """Yield dims that are not negative where the place is, as the branches around it say."""
         yield 0
-        ranges = _ranges_of(self.path)
         for eqn, k in self.path:
             condition = eqn.inputs[0] if region_kind(eqn) == "if" else None
             test = self.nest.maker.get(condition) if isinstance(condition, Value) else None
@@ -256,14 +291,7 @@ class _Order:
                     a.aval != scalar(np.int64) for a in test.inputs):
                 continue
             a, b = (a.dim if isinstance(a, Value) else int(a.val) for a in test.inputs)
-            yield from COMPARISONS[test.op.name][k](a - b, ranges)
-
-    def _there(self, d: Dim | None, path: Path, names: Mapping[Value, Dim]) -> Dim | None:
-        """Return a dim as it is where a write is; None if data of the iteration decide it."""
-        indices = {eqn.regions[k].inputs[0] for eqn, k in path if region_kind(eqn) != "if"}
-        if d is None or any(self.nest.contains(v) and v not in indices for v in dim_values(d)):
-            return None
-        return substitute(d, names)
+            yield from COMPARISONS[test.op.name][k](a - b, self.ranges)
 
 
 def _unequal(d: Dim, ranges: Bounds) -> list[Dim]:
@@ -300,7 +328,3 @@ def _bounds(eqn: Eqn) -> tuple[Dim, Dim | None]:
         return 0, None
     low, high = bounds_of(eqn)
     return low, high - 1
-
-
-def _ranges_of(path: Path) -> Bounds:
-    return {eqn.regions[k].inputs[0]: _bounds(eqn) for eqn, k in path if region_kind(eqn) != "if"}
