@@ -197,7 +197,8 @@ def _is_numpys(f: Any) -> bool:
 
 
 CAPTURED = {f"np.{f.__name__}" if "linalg" not in f.__module__ else f"np.linalg.{f.__name__}": f
-            for f in FUNCTIONS if _is_numpys(f) and "polynomial." not in f.__module__}
+            for f in FUNCTIONS if _is_numpys(f) and "polynomial." not in f.__module__
+            and f not in (np.nditer, np.broadcast)}  # loops, not functions of arrays
 CAPTURED |= {f"{f.__module__}.{f.__name__}": f for f in FUNCTIONS
              if str(getattr(f, "__module__", "")).startswith("numpy.polynomial")}
 CAPTURED |= {name: _scipy(name) for name in FOREIGN

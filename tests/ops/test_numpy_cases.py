@@ -1030,6 +1030,24 @@ FUNCTION_CASES.update({f: [
         np.polynomial.hermite.hermval, np.polynomial.laguerre.lagval)})
 
 
+def _over_elements(x: Any) -> Any:
+    s = 0.0
+    for a, b in np.nditer([x, np.arange(float(x.shape[-1]))]):
+        s = s * 0.5 + a * b
+    return s
+
+
+def _over_pairs(x: Any, y: Any) -> Any:
+    s = 0.0
+    for a, b in np.broadcast(x, y):
+        s = s * 0.5 + a * b
+    return s
+
+
+FUNCTION_CASES.update({np.nditer: [(_over_elements, V), (_over_elements, A)],
+                       np.broadcast: [(_over_pairs, V, V[:1]), (_over_pairs, 2.0, V)]})
+
+
 def _plus(x: Any, y: Any) -> Any:
     return x + y
 

@@ -613,6 +613,14 @@ def refuse_outside(what: str, remedy: str) -> Refusal:
     if not outside or not is_of_library(outside[-1][0]):
         return refuse(what, remedy)
     name = called(*outside[-1])
+    refusal = _refuse_of_library(name, what, remedy)
+    if runs_library_code():
+        current().asked.append((len(outside), refusal))
+    return refusal
+
+
+def _refuse_of_library(name: str, what: str, remedy: str) -> Refusal:
+    """Return the refusal of a request of a library's function, with the reason if there is one."""
     if (reason := reason_named(name)) is not None:
         return _refuse_by_reason(name, reason)
     if what != f"{name} cannot be captured":
@@ -620,10 +628,7 @@ def refuse_outside(what: str, remedy: str) -> Refusal:
         remedy = OF_MASKS if name.startswith("numpy.ma.") else (
             "Write it with operations that are listed in docs/coverage.md, or make it an op with "
             "tracejit.register_op")
-    refusal = refuse(what, remedy)
-    if runs_library_code():
-        current().asked.append((len(outside), refusal))
-    return refusal
+    return refuse(what, remedy)
 
 
 def require_no_reason(fn: Callable[..., object]) -> None:
