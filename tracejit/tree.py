@@ -215,7 +215,8 @@ def _parts_of_container(thing: object, opens: bool) -> tuple[Any, list[Any]] | N
         return (aux, list(parts))
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         return (None, list(x))
-    if _is_record(kind) or (opens and _may_be_opened(kind)):
+    if _is_record(kind) or (opens and _may_be_opened(kind) and not (
+            any(hasattr(x, name) for name in _OF_ARRAYS))):
         found = READING.attributes(x, _attributes(x, _fields(kind)))
         return (tuple(found), list(found.values()))
     return None
@@ -267,6 +268,9 @@ def _has_attributes_alone(kind: type) -> bool:
 
 
 _LIBRARIES = {"numpy", "scipy", "tracejit", "numba"}
+_OF_ARRAYS = ("is_leaf", "as_leaf", "__array__", "__dlpack__", "__array_interface__",
+              "__cuda_array_interface__")
+"""The attributes of objects that are leaves, as arrays and what stands for them are."""
 
 
 @functools.lru_cache(maxsize=1024)
@@ -274,8 +278,7 @@ def _may_be_opened(kind: type) -> bool:
     """Return whether the objects of a class are a user's, and made of their attributes."""
     home = kind.__module__.partition(".")[0]
     return kind is not object and _has_attributes_alone(kind) and not (
-        home in sys.stdlib_module_names or home in _LIBRARIES or issubclass(kind, Enum)) and not (
-        any(hasattr(kind, name) for name in ("is_leaf", "as_leaf", "__array__", "__dlpack__")))
+        home in sys.stdlib_module_names or home in _LIBRARIES or issubclass(kind, Enum))
 
 
 def is_opened(kind: type | None) -> bool:

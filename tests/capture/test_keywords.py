@@ -104,6 +104,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
 
 FLOAT32, BOOL = np.dtype(np.float32), np.dtype(bool)
 VALUES: dict[str, list[Any]] = {
+    "scl": [2.0], "tensor": [True, False],
     "axis": [0, 1, -1, (0, 1)], "keepdims": [True], "initial": [2.0], "dtype": [FLOAT32, int],
     "where": [M > 0.6, V > 0.6, HOLES > 2.0], "ddof": [1], "correction": [1],
     "mean": [np.mean(M, keepdims=True)], "order": ["F"], "copy": [True, False, None],

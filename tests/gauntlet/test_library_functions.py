@@ -169,7 +169,7 @@ def test_the_rows_that_were_found() -> None:
 def test_a_library_has_functions_of_the_same_name_elsewhere() -> None:
     import scipy.sparse.linalg
 
-    with pytest.raises(tracejit.Refusal, match=r"scipy\.sparse\.linalg\.norm cannot be captured"):
+    with pytest.raises(tracejit.Refusal, match=r"scipy\.sparse\.linalg\.norm of what"):
         tracejit.jit(lambda a: scipy.sparse.linalg.norm(a))(A)
 
 

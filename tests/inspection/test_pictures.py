@@ -429,7 +429,7 @@ def test_what_is_folded_is_counted(name: str, max_nodes: int) -> None:
 
 
 def test_regions_are_opened_from_the_outside_while_there_is_room() -> None:
-    sizes = [len(list(boxes_in(drawn("golden:soft_dtw", n)[0].root))) for n in (14, 18, 50, None)]
+    sizes = [len(list(boxes_in(drawn("golden:soft_dtw", n)[0].root))) for n in (10, 18, 50, None)]
     assert sizes == sorted(sizes) and sizes[0] == 1 and sizes[-1] == 5
 
 

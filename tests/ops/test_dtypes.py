@@ -89,7 +89,6 @@ def test_results_have_numpys_dtype(dtype: str) -> None:
 
 @pytest.mark.parametrize("make", [
     lambda: np.empty(3, np.longdouble), lambda: np.full(3, 0.1, "g"),
-    lambda: np.ones(3, dtype=[("a", "f8")]),
     lambda: np.zeros(3, "U5"), lambda: np.zeros(2, "M8[D]"), lambda: np.empty(2, object)])
 def test_arrays_of_other_dtypes_are_refused_where_they_are_made(make: Any) -> None:
     def f(x: Any) -> Any:

@@ -34,7 +34,7 @@ def _power(n: np.ndarray) -> Any:
 
 
 def ldexp(x: object, n: object) -> Any:
-    """Return x * 2 ** n: in three factors, none of which is infinite or next to 0."""
+    """Return x * 2 ** n, in three factors of which only the last one may round."""
     given: Any = _as_float(x)
     exponent = as_tracer(n)
     if exponent.dtype.kind not in "iub":
@@ -42,10 +42,10 @@ def ldexp(x: object, n: object) -> Any:
                         "be safely coerced to any supported types according to the casting rule "
                         "'safe'")
     whole: Any = np.clip(cast(exponent, np.int64), -2200, 2200)
-    first = np.sign(whole) * (np.abs(whole) // 3)
-    second = np.sign(whole) * ((np.abs(whole) - np.abs(first)) // 2)
+    last: Any = np.clip(whole, -1022, 1023)
+    middle: Any = np.clip(whole - last, -1022, 1023)
     wide: Any = cast(given, np.float64)
-    found = wide * _power(first) * _power(second) * _power(whole - first - second)
+    found = wide * _power(whole - last - middle) * _power(middle) * _power(last)
     return cast(found, given.dtype)
 
 

@@ -406,14 +406,18 @@ def _composed(ufunc: np.ufunc, operands: Sequence[Any], dtypes: Sequence[np.dtyp
 
     Halves are computed in float32, as in NumPy, and rounded once.
     """
-    given = [_strong(x, np.dtype(np.float32) if is_half(t) else t)
-             for x, t in zip(operands, dtypes, strict=False)]
+    given = [_strong(x, t) for x, t in zip(operands, dtypes, strict=False)]
+    given = [_in_float32(x) if is_half(t) else x for x, t in zip(given, dtypes, strict=False)]
     result = COMPOSITES[ufunc](*given)
     if result is NotImplemented:
         return result
     parts = result if isinstance(result, tuple) else (result,)
     typed = [cast(x, t) for x, t in zip(parts, dtypes[len(operands):], strict=True)]
     return tuple(typed) if isinstance(result, tuple) else typed[0]
+
+
+def _in_float32(x: Any) -> Any:
+    return cast(x, np.dtype(np.float32)) if isinstance(x, Tracer) else np.float32(x)
 
 
 def _strong(x: object, dtype: np.dtype) -> Any:
