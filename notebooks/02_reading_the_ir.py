@@ -99,10 +99,11 @@ lowered.report()["memory"]
 
 # %%
 def filtered(x, a):
-    y = np.zeros(len(x))
+    y, total = 0.0, 0.0
     for i in range(1, len(x)):
-        y[i] = a * y[i - 1] + np.tanh(x[i])
-    return np.sum(y * y)
+        y = a * y + np.tanh(x[i])
+        total += y * y
+    return total
 
 
 loop = tracejit.grad(filtered, argnums=(0, 1)).trace("f64[n]", "float")
