@@ -416,8 +416,9 @@ def _composed(ufunc: np.ufunc, operands: Sequence[Any], dtypes: Sequence[np.dtyp
     return tuple(typed) if isinstance(result, tuple) else typed[0]
 
 
-def _in_float32(x: Any) -> Any:
-    return cast(x, np.dtype(np.float32)) if isinstance(x, Tracer) else np.float32(x)
+def _in_float32(x: object) -> Any:
+    is_traced = isinstance(x, Tracer)
+    return cast(x, np.dtype(np.float32)) if is_traced else np.asarray(x, np.float32)[()]
 
 
 def _strong(x: object, dtype: np.dtype) -> Any:
