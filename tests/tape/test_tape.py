@@ -51,6 +51,7 @@ LEAVING = dict.fromkeys((
         "zeros-3", "empty-0", "ndarray-0", "full-2", "array-1", "array-2", "array-3", "array-6",
         "array-7", "asarray-0", "asarray-1", "asanyarray-0", "ascontiguousarray-0",
         "asfortranarray-0", "asarray_chkfinite-0", "copyto-0", "copyto-1", "tri-1",
+        "nditer-0", "nditer-1", "broadcast-0", "broadcast-1",
         "fill_diagonal-0", "array_equal-0", "array_equal-1", "__call__-0", "__call__-1")),
     "method-choose-0", "method-item-0", "method-item-1", "method-tolist-0",
     "method-tolist-1"), LEAVES)
