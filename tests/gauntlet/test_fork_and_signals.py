@@ -310,7 +310,7 @@ print(json.dumps([attempt(tracejit.grad(f), np.ones(3)),
 
 @pytest.mark.parametrize(("package", "module", "name"), [
     ("runtime", "stages", "load_source"), ("runtime", "stages", "unroll_and_jam"),
-    ("program", "emitted", "define")])
+    ("program", "emitted", "_file_of"), ("codegen", "compile", "_translate")])
 def test_a_stage_ends_with_what_the_handler_raised(tmp_path: Path, package: str, module: str,
                                                    name: str) -> None:
     found = run(STAGES.format(error="TimeoutError('late')", package=package, module=module,
