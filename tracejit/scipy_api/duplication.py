@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["duplicated", "duplicated_d", "duplicated_f"]
+__all__ = ["FAR", "duplicated", "duplicated_d", "duplicated_f"]
+
+FAR = 18
+"""How many duplications bring together arguments that are as far apart as numbers can be."""
 
 
 def _next_to_one(e: np.ndarray) -> Any:
@@ -26,7 +29,7 @@ def duplicated(x: np.ndarray, y: np.ndarray, z: np.ndarray, p: np.ndarray) -> An
     """Return R_J of a p above 0."""
     delta = (p - x) * (p - y) * (p - z)
     total, factor = 0.0 * x, 1.0
-    for _ in range(18):
+    for _ in range(FAR):
         s, t, u, q = np.sqrt(x), np.sqrt(y), np.sqrt(z), np.sqrt(p)
         shift = s * t + t * u + u * s
         d = (q + s) * (q + t) * (q + u)
@@ -45,9 +48,9 @@ def duplicated(x: np.ndarray, y: np.ndarray, z: np.ndarray, p: np.ndarray) -> An
     return factor * series / (mean * np.sqrt(mean)) + 6.0 * total
 
 
-def duplicated_f(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
+def duplicated_f(x: np.ndarray, y: np.ndarray, z: np.ndarray, steps: int = FAR) -> Any:
     """Return R_F."""
-    for _ in range(18):
+    for _ in range(steps):
         s, t, u = np.sqrt(x), np.sqrt(y), np.sqrt(z)
         shift = s * t + t * u + u * s
         x, y, z = 0.25 * (x + shift), 0.25 * (y + shift), 0.25 * (z + shift)
@@ -55,13 +58,14 @@ def duplicated_f(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
     p, q = 1.0 - x / mean, 1.0 - y / mean
     r = -p - q
     e2, e3 = p * q - r * r, p * q * r
-    return (1.0 - e2 / 10.0 + e3 / 14.0 + e2 * e2 / 24.0 - 3.0 * e2 * e3 / 44.0) / np.sqrt(mean)
+    return (1.0 - e2 / 10.0 + e3 / 14.0 + e2 * e2 / 24.0 - 3.0 * e2 * e3 / 44.0
+            - 5.0 * e2 ** 3 / 208.0 + 3.0 * e3 * e3 / 104.0 + e2 * e2 * e3 / 16.0) / np.sqrt(mean)
 
 
-def duplicated_d(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
+def duplicated_d(x: np.ndarray, y: np.ndarray, z: np.ndarray, steps: int = FAR) -> Any:
     """Return R_D."""
     total, factor = 0.0 * x, 1.0
-    for _ in range(18):
+    for _ in range(steps):
         s, t, u = np.sqrt(x), np.sqrt(y), np.sqrt(z)
         shift = s * t + t * u + u * s
         total = total + factor / (u * (z + shift))
@@ -71,5 +75,8 @@ def duplicated_d(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
     p, q = 1.0 - x / mean, 1.0 - y / mean
     r = -(p + q) / 3.0
     e2, e3 = p * q - 6.0 * r * r, (3.0 * p * q - 8.0 * r * r) * r
-    series = 1.0 - 3.0 * e2 / 14.0 + e3 / 6.0 + 9.0 * e2 * e2 / 88.0
+    e4, e5 = 3.0 * (p * q - r * r) * r * r, p * q * r ** 3
+    series = (1.0 - 3.0 * e2 / 14.0 + e3 / 6.0 + 9.0 * e2 * e2 / 88.0 - 3.0 * e4 / 22.0
+              - 9.0 * e2 * e3 / 52.0 + 3.0 * e5 / 26.0 - e2 ** 3 / 16.0 + 3.0 * e3 * e3 / 40.0
+              + 3.0 * e2 * e4 / 20.0)
     return 3.0 * total + factor * series / (mean * np.sqrt(mean))

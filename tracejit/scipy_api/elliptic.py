@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.special import in_double
+from tracejit.scipy_api.duplication import FAR, duplicated_d, duplicated_f
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import cast
 
@@ -55,44 +56,6 @@ def _agm(a: np.ndarray, b: np.ndarray) -> Any:
     return np.where(valid, np.where(a < 0.0, -x, x), edge)
 
 
-_FAR = 18
-"""How many duplications bring together arguments that are as far apart as numbers can be."""
-
-
-def _rf(x: np.ndarray, y: np.ndarray, z: np.ndarray, steps: int = 7) -> Any:
-    """Return Carlson's R_F."""
-    for _ in range(steps):
-        s, t, u = np.sqrt(x), np.sqrt(y), np.sqrt(z)
-        shift = s * t + t * u + u * s
-        x, y, z = 0.25 * (x + shift), 0.25 * (y + shift), 0.25 * (z + shift)
-    mean = (x + y + z) / 3.0
-    p, q = 1.0 - x / mean, 1.0 - y / mean
-    r = -p - q
-    e2, e3 = p * q - r * r, p * q * r
-    return (1.0 - e2 / 10.0 + e3 / 14.0 + e2 * e2 / 24.0 - 3.0 * e2 * e3 / 44.0
-            - 5.0 * e2 ** 3 / 208.0 + 3.0 * e3 * e3 / 104.0 + e2 * e2 * e3 / 16.0) / np.sqrt(mean)
-
-
-def _rd(x: np.ndarray, y: np.ndarray, z: np.ndarray, steps: int = 8) -> Any:
-    """Return Carlson's R_D."""
-    total, factor = 0.0 * x, 1.0
-    for _ in range(steps):
-        s, t, u = np.sqrt(x), np.sqrt(y), np.sqrt(z)
-        shift = s * t + t * u + u * s
-        total = total + factor / (u * (z + shift))
-        factor *= 0.25
-        x, y, z = 0.25 * (x + shift), 0.25 * (y + shift), 0.25 * (z + shift)
-    mean = (x + y + 3.0 * z) / 5.0
-    p, q = 1.0 - x / mean, 1.0 - y / mean
-    r = -(p + q) / 3.0
-    e2, e3 = p * q - 6.0 * r * r, (3.0 * p * q - 8.0 * r * r) * r
-    e4, e5 = 3.0 * (p * q - r * r) * r * r, p * q * r ** 3
-    series = (1.0 - 3.0 * e2 / 14.0 + e3 / 6.0 + 9.0 * e2 * e2 / 88.0 - 3.0 * e4 / 22.0
-              - 9.0 * e2 * e3 / 52.0 + 3.0 * e5 / 26.0 - e2 ** 3 / 16.0 + 3.0 * e3 * e3 / 40.0
-              + 3.0 * e2 * e4 / 20.0)
-    return 3.0 * total + factor * series / (mean * np.sqrt(mean))
-
-
 def incomplete(first: bool) -> Callable[..., Any]:
     """Return the incomplete integral of the first or second kind, of any angle."""
 
@@ -105,10 +68,10 @@ def incomplete(first: bool) -> Callable[..., Any]:
         one: Any = cast(1.0, np.float64)
         valid = (below >= 0.0) & (m <= 1.0)
         root = np.where(valid, below, 1.0)
-        value = s * _rf(c * c, root, one)
+        value = s * duplicated_f(c * c, root, one, 7)
         whole: Any = _ellipkm1(1.0 - m) if first else _ellipe(m)
         if not first:
-            value = value - m * s * s * s / 3.0 * _rd(c * c, root, one)
+            value = value - m * s * s * s / 3.0 * duplicated_d(c * c, root, one, 8)
         many = turns != 0.0
         full = np.where(many, 2.0 * turns * np.where(many, whole, 0.0), 0.0)
         found = np.where(valid, value + full, np.nan)
@@ -125,10 +88,10 @@ def _carlson(function: Callable[..., Any]) -> Callable[..., Any]:
         valid = (x >= 0.0) & (y >= 0.0) & (z >= 0.0)
         far = (x == np.inf) | (y == np.inf) | (z == np.inf)
         pole = ~far & ((z == 0.0) & ((x == 0.0) | (y == 0.0)) | (x == 0.0) & (y == 0.0))
-        if function is _rd:
+        if function is duplicated_d:
             pole = pole | (z == 0.0)
         inside = valid & ~pole & ~far
-        found = function(*(np.where(inside, v, 1.0) for v in (x, y, z)), _FAR)
+        found = function(*(np.where(inside, v, 1.0) for v in (x, y, z)), FAR)
         return np.where(inside, found, np.where(valid, np.where(pole, np.inf, 0.0), np.nan))
 
     return capture
@@ -136,7 +99,7 @@ def _carlson(function: Callable[..., Any]) -> Callable[..., Any]:
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ellipk": lambda m: _ellipkm1(1.0 - m), "ellipkm1": _ellipkm1, "ellipe": _ellipe, "agm": _agm,
-    "ellipkinc": incomplete(True), "ellipeinc": incomplete(False), "elliprf": _carlson(_rf),
-    "elliprd": _carlson(_rd)}
+    "ellipkinc": incomplete(True), "ellipeinc": incomplete(False),
+    "elliprf": _carlson(duplicated_f), "elliprd": _carlson(duplicated_d)}
 scipy_captures("scipy.special",
                {name: in_double(name, function) for name, function in _FUNCTIONS.items()})
