@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import linecache
 import random
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from written import function_of
 
 import tracejit
+from tracejit.autodiff.keeping import Kept
 from tracejit.ir.interpreter import interpret
 from tracejit.ir.walk import all_eqns
 
@@ -81,12 +82,7 @@ class _Writer:
 
 
 def _function(seed: int) -> Callable[..., Any]:
-    source, file = _Writer(seed).source(), f"<filling {seed}>"
-    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-    names: dict[str, Any] = {"__name__": "filling"}
-    exec(compile(source, file, "exec"), names)
-    made: Callable[..., Any] = names["f"]
-    return made
+    return function_of(_Writer(seed).source(), f"filling {seed}")
 
 
 W = np.array([0.3, -0.6, 0.8, 0.45])
@@ -154,4 +150,7 @@ def test_what_is_written_once_is_not_kept(f: Callable[..., Any]) -> None:
     a = np.eye(4) * 3 + 0.25
     traced = tracejit.grad(f).trace(a)
     assert not any(v.is_log for e in all_eqns(traced.graph.block) for v in e.outputs)
+    kept = [note for note in traced.graph.notes if isinstance(note, Kept)]
+    assert kept
+    assert [r.name for k in kept for r in k.stored if r.name.startswith("index ")] == []
     tracejit.check_grads(f, (a,))

@@ -105,11 +105,20 @@ def test_values_slopes_and_errors_are_pythons(f: Callable[..., Any]) -> None:
             np.testing.assert_allclose(slope, steps, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
-def test_an_innermost_loop_has_no_checks(f: Callable[..., Any]) -> None:
+def _has_checks(f: Callable[..., Any]) -> list[bool]:
+    """Return of each innermost loop, in order, whether its iterations may leave the kernel."""
     graph = tracejit.jit(f).trace(np.ones(3), np.ones(3), 1).graph
     loops = [n for n in every_node(lower_graph(graph).nodes) if isinstance(n, Loop) and n.blocks]
     inner = [n for n in loops if not any(isinstance(m, Loop) for m in every_node(n.body))]
-    ends = [any(isinstance(m, Return) for m in every_node(n.body)) for n in inner]
-    assert True in ends
-    assert False in ends
+    return [any(isinstance(m, Return) for m in every_node(n.body)) for n in inner]
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_an_innermost_loop_has_no_checks(f: Callable[..., Any]) -> None:
+    assert set(_has_checks(f)) == {True, False}
+
+
+def test_indices_that_count_from_the_end_are_in_a_loop_of_their_own() -> None:
+    """Those of the first iterations, where indices grow; else they are among the last ones."""
+    assert _has_checks(periodic) == [True, False, True]
+    assert _has_checks(downwards) == [False, True]

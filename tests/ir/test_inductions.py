@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import random
 import textwrap
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from ir_text import cases, graph_of, text_of
+from written import function_of
 
 import tracejit
 import tracejit.api
@@ -137,12 +137,7 @@ class _Writer:
 
 
 def _function(seed: int) -> Callable[..., Any]:
-    source, file = _Writer(seed).source(), f"<counting {seed}>"
-    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-    names: dict[str, Any] = {"__name__": "counting"}
-    exec(compile(source, file, "exec"), names)
-    made: Callable[..., Any] = names["f"]
-    return made
+    return function_of(_Writer(seed).source(), f"counting {seed}")
 
 
 WEIGHTS = np.array([3.0, -1.0, 4.0, 1.0, -5.0, 9.0, 2.0])
