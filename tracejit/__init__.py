@@ -29,7 +29,7 @@ _HOMES: dict[str, str] = {
     **dict.fromkeys(_TRANSFORMS, "tracejit.transforms.public"),
     **dict.fromkeys(("DeviceError", "Refusal"), "tracejit.errors"),
     "DeviceArray": "tracejit.program.cuda.arrays", "stream": "tracejit.program.cuda.streams",
-    "register_structure": "tracejit.tree",
+    "register_structure": "tracejit.classes",
     "spec": "tracejit.trace.values.specs", "load": "tracejit.artifacts.snapshots",
     "explain": "tracejit.inspection.explaining", "Function": "tracejit.runtime.function",
     "clear_caches": "tracejit.program.memory",

@@ -65,7 +65,7 @@ from tracejit.transforms.public import (
     vjp as vjp,
     vmap as vmap,
 )
-from tracejit.tree import register_structure as register_structure
+from tracejit.classes import register_structure as register_structure
 from tracejit.versions import show_versions as show_versions
 
 __version__: str

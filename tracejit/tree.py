@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
-import functools
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from enum import Enum
-from types import MemberDescriptorType
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any
 
-from tracejit.exact import MADE_BY_PYTHON, same, token
+from tracejit.classes import (
+    attributes_of,
+    is_record_class,
+    made_of,
+    may_be_opened,
+    registration_of,
+)
+from tracejit.exact import same, token
 from tracejit.structured_dtypes import KINDS, dtype_of_text, field_names, fields_of, joined
 
-__all__ = ["LEAF", "READING", "STRUCTURED", "Opened", "Registered", "Spread", "SpreadRows",
-           "Structure", "are_in", "beside_floats", "containers_in", "flatten", "flatten_call",
-           "has_one_twice", "is_object", "is_opened", "is_record", "leaf_names",
-           "register_structure", "registration_of", "unflatten"]
-
-
-T = TypeVar("T")
+__all__ = ["LEAF", "STRUCTURED", "Opened", "Spread", "SpreadRows", "Structure", "are_in",
+           "beside_floats", "containers_in", "flatten", "flatten_call", "has_one_twice",
+           "is_object", "is_opened", "leaf_names", "unflatten"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,16 +111,6 @@ def _nested(array: Any, nest: int, weak: bool) -> list[Any]:
     return [_nested(x, nest - 1, weak) for x in array] if nest else list(array)
 
 
-class AttributeReader:
-    """How attributes of objects are read that are taken apart; a capture reads them as state."""
-
-    attributes: Callable[[object, dict[str, Any]], dict[str, Any]]
-
-
-READING = AttributeReader()
-READING.attributes = lambda x, found: found
-
-
 @dataclass(frozen=True, slots=True)
 class Opened:
     """An argument that is taken apart together with the objects of any class in it.
@@ -131,58 +119,6 @@ class Opened:
     """
 
     x: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Registered:
-    """How users say that objects of a class are taken apart and made: by attributes if None."""
-
-    flatten: Callable[[Any], tuple[Any, Any]] | None
-    unflatten: Callable[[Any, Any], Any] | None
-
-
-_REGISTERED: dict[type, Registered] = {}
-
-
-def register_structure(cls: type[T], flatten: Callable[[T], tuple[Any, Any]] | None = None,
-                       unflatten: Callable[[Any, Any], T] | None = None) -> type[T]:
-    """Let objects of a class be nests, like dicts: arguments, results and carried values.
-
-    cls       -- the class, which is returned: `@tracejit.register_structure` may stand above it
-    flatten   -- from an object to the pair of its parts and of what is known of it besides, a
-                 tuple of texts and ints or None: programs are made for what is known
-    unflatten -- the object of what is known and of parts; both depend on nothing else
-
-    Without functions an object is made of its attributes, and made again without `__init__`. Data
-    classes and those of attrs and pydantic are so by themselves.
-
-    Raises `TypeError` for what is no class, for one of two functions, and for a class whose
-    objects are more than their attributes, such as a subclass of `dict`, without functions.
-
-    >>> import numpy as np, tracejit
-    >>> @tracejit.register_structure
-    ... class Layer:
-    ...     def __init__(self, w, name):
-    ...         self.w, self.name = w, name
-    >>> half = tracejit.jit(lambda layer: Layer(layer.w / 2, layer.name))
-    >>> half(Layer(3.0, "first")).w
-    1.5
-    """
-    if not isinstance(cls, type):
-        raise TypeError(f"register_structure takes a class, not a {type(cls).__name__}")
-    if (flatten is None) != (unflatten is None):
-        raise TypeError("register_structure takes both flatten and unflatten, or neither")
-    if flatten is None and not _has_attributes_alone(cls):
-        raise TypeError(f"an object of {cls.__qualname__} is more than its attributes: pass "
-                        "flatten and unflatten")
-    _REGISTERED[cls] = Registered(flatten, unflatten)
-    _is_record.cache_clear()
-    return cls
-
-
-def registration_of(kind: type | None) -> Registered | None:
-    """Return how users have registered a class; None where they have not."""
-    return None if kind is None else _REGISTERED.get(kind)
 
 
 def _parts(x: Any, opens: bool = False) -> tuple[type, Any, list[Any]] | None:
@@ -210,87 +146,28 @@ def _parts_of_container(thing: object, opens: bool) -> tuple[Any, list[Any]] | N
         return (None, list(x))
     if kind is dict:
         return (tuple(x), list(x.values()))
-    if kind in _REGISTERED and (take_apart := _REGISTERED[kind].flatten) is not None:
-        parts, aux = take_apart(x)
+    registered = registration_of(kind)
+    if registered is not None and registered.flatten is not None:
+        parts, aux = registered.flatten(x)
         return (aux, list(parts))
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         return (None, list(x))
-    if _is_record(kind) or (opens and _may_be_opened(kind) and not (
-            any(hasattr(x, name) for name in _OF_ARRAYS))):
-        found = READING.attributes(x, _attributes(x, _fields(kind)))
+    if is_record_class(kind) or (opens and may_be_opened(x)):
+        found = attributes_of(x)
         return (tuple(found), list(found.values()))
     return None
-
-
-def _attributes(x: Any, fields: tuple[str, ...]) -> dict[str, Any]:
-    """Return the attributes that an object has itself: fields first, then those set besides."""
-    own = getattr(x, "__dict__", {})
-    found = {}
-    for name in fields:
-        if name in own:
-            found[name] = own[name]
-        elif isinstance(getattr(type(x), name, None), MemberDescriptorType) and hasattr(x, name):
-            found[name] = getattr(x, name)
-    return {**found, **own}
-
-
-@functools.lru_cache(maxsize=1024)
-def _fields(kind: Any) -> tuple[str, ...]:
-    """Return the names of the fields and slots of a class, as attributes are called."""
-    if dataclasses.is_dataclass(kind):
-        return tuple([f.name for f in dataclasses.fields(kind)])
-    return tuple([name for base in reversed(kind.__mro__) for name, x in vars(base).items()
-                  if isinstance(x, MemberDescriptorType)])
-
-
-def is_record(x: object) -> bool:
-    """Return whether an object is of a class that says what it is made of: a node of a nest."""
-    kind: Any = type(x)
-    return _is_record(kind)
-
-
-_SAYING = ("__dataclass_fields__", "__attrs_attrs__", "__pydantic_fields__")
-"""The attributes of classes whose objects are made of fields."""
-
-
-@functools.lru_cache(maxsize=1024)
-def _is_record(kind: type) -> bool:
-    """Return whether a class is a data class whose objects are made of nothing but attributes.
-
-    The members of an `Enum` are themselves alone, and an object of a subclass of `dict` has items.
-    """
-    return (kind in _REGISTERED or any(hasattr(kind, name) for name in _SAYING)) and (
-        not issubclass(kind, Enum) and not hasattr(kind, "is_leaf") and _has_attributes_alone(kind))
-
-
-def _has_attributes_alone(kind: type) -> bool:
-    return all(base is object or base.__flags__ & MADE_BY_PYTHON for base in kind.__mro__)
-
-
-_LIBRARIES = {"numpy", "scipy", "tracejit", "numba"}
-_OF_ARRAYS = ("is_leaf", "as_leaf", "__array__", "__dlpack__", "__array_interface__",
-              "__cuda_array_interface__")
-"""The attributes of objects that are leaves, as arrays and what stands for them are."""
-
-
-@functools.lru_cache(maxsize=1024)
-def _may_be_opened(kind: type) -> bool:
-    """Return whether the objects of a class are a user's, and made of their attributes."""
-    home = kind.__module__.partition(".")[0]
-    return kind is not object and _has_attributes_alone(kind) and not (
-        home in sys.stdlib_module_names or home in _LIBRARIES or issubclass(kind, Enum))
 
 
 def is_opened(kind: type | None) -> bool:
     """Return whether objects of a node's class are nodes only where a transform is by them."""
     return kind is not None and is_object(kind) and not (
-        kind in _REGISTERED or _is_record(kind))
+        registration_of(kind) is not None or is_record_class(kind))
 
 
 def is_object(kind: type | None) -> bool:
     """Return whether nodes of a class are objects, and no containers of Python's."""
     return kind not in _OF_PYTHON and kind is not None and (
-        kind in _REGISTERED or not issubclass(kind, tuple))
+        registration_of(kind) is not None or not issubclass(kind, tuple))
 
 
 _OF_PYTHON = {list, tuple, dict, type(None), Spread, SpreadRows, *STRUCTURED}
@@ -349,7 +226,7 @@ def flatten_call(args: tuple[object, ...],
         found = tuple([numbers.setdefault(id(x), k)
                        for k, x in enumerate(containers_in(call, structure))])
         if len(numbers) < len(found):
-            structure = dataclasses.replace(structure, repeats=found)
+            structure = replace(structure, repeats=found)
     return leaves, structure
 
 
@@ -402,12 +279,12 @@ def unflatten(structure: Structure, leaves: Iterator[object] | list[object]) -> 
         return dict(zip(structure.aux, parts, strict=True))
     if structure.kind in STRUCTURED:
         return _with_fields(structure, parts)
-    how = _REGISTERED.get(structure.kind)
+    how = registration_of(structure.kind)
     if how is not None and how.unflatten is not None:
         return how.unflatten(structure.aux, parts)
     if structure.aux is None:
         return tuple.__new__(structure.kind, parts)  # whose `__new__` may take other arguments
-    return _made_of(structure.kind, dict(zip(structure.aux, parts, strict=True)))
+    return made_of(structure.kind, dict(zip(structure.aux, parts, strict=True)))
 
 
 def _with_fields(structure: Structure, parts: list[object]) -> Any:
@@ -421,24 +298,12 @@ def _with_fields(structure: Structure, parts: list[object]) -> Any:
     return joined(structure.kind, structure.aux[0], parts)
 
 
-def _made_of(kind: type, attributes: dict[str, Any]) -> Any:
-    """Return an object with these attributes, without running `__init__` or `__post_init__`."""
-    instance: Any = object.__new__(kind)
-    own = getattr(instance, "__dict__", {})
-    for name, part in attributes.items():
-        if isinstance(getattr(kind, name, None), MemberDescriptorType):
-            object.__setattr__(instance, name, part)
-        else:  # also past a property of this name
-            own[name] = part
-    return instance
-
-
 def leaf_names(structure: Structure, name: str) -> list[str]:
     """Return how users write the leaves of an argument: `p`, `p['w']`, `p[0].x`."""
     kind: Any = structure.kind
     if kind is None:
         return [name]
-    how = _REGISTERED.get(kind)
+    how = registration_of(kind)
     if kind is dict:
         steps = [f"[{key!r}]" for key in structure.aux]
     elif kind in STRUCTURED:

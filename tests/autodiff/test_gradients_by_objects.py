@@ -275,3 +275,28 @@ def test_objects_of_registered_classes_are_results_and_carried():
     np.testing.assert_allclose(found.w, W * 0.9 ** 20)
     np.testing.assert_allclose(mapped.w, W * 2)
     assert found.name == mapped.name == "first"
+
+
+class Answering:
+    """Has every attribute."""
+
+    def __init__(self, w: float) -> None:
+        self.w = w
+
+    def __getattr__(self, name: str) -> object:
+        return 0.0
+
+
+class Anchored:
+    """Stands for an array, as each object of it says itself."""
+
+    def __init__(self) -> None:
+        self.w = 2.0
+        self.__cuda_array_interface__ = {"typestr": "|O8", "shape": (3,), "version": 3}
+
+
+def test_an_object_is_an_array_if_it_has_the_interface_of_one() -> None:
+    gradient = tracejit.grad(lambda m: m.w ** 2)
+    assert gradient(Answering(3.0)).w == 6.0
+    with pytest.raises(TypeError, match=r"CUDA device|dtype object|is no number"):
+        gradient(Anchored())

@@ -9,9 +9,10 @@ from types import MethodType
 from typing import Any
 
 from tracejit.artifacts.fingerprints import Unstorable, describe, is_users, known_module
+from tracejit.classes import registration_of
 from tracejit.store.digests import digest
 from tracejit.trace.values.specs import ArgSpec
-from tracejit.tree import LEAF, STRUCTURED, Spread, SpreadRows, Structure, registration_of
+from tracejit.tree import LEAF, STRUCTURED, Spread, SpreadRows, Structure
 
 __all__ = ["KINDS", "describe_request", "function_name", "is_record", "kind_text", "kinds_in",
            "slot_of", "spec_text", "structure_of_text", "structure_text"]

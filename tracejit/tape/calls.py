@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.classes import is_record
 from tracejit.exact import token
 from tracejit.runtime.function import WithStates
 from tracejit.tape.values import Method, Operand, TapeValue
@@ -18,7 +19,7 @@ from tracejit.trace.ground.context import current
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.state.paths import Path
 from tracejit.trace.values.equations import lift
-from tracejit.tree import flatten, is_record, unflatten
+from tracejit.tree import flatten, unflatten
 
 __all__ = ["OPERATORS", "SLOT", "Inlined", "ReadingCall", "StateRead", "Unrecorded", "describe",
            "fill", "invoke", "template_of"]

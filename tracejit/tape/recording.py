@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.classes import is_record
 from tracejit.ir.types import is_differentiable
 from tracejit.program.memory import cleared_by
 from tracejit.tape import values
@@ -19,7 +20,7 @@ from tracejit.tape.plans import CallRecipe, plan_of
 from tracejit.tape.values import Operand, TapeValue
 from tracejit.trace.ground.context import CAPTURES, current
 from tracejit.trace.values.eager import handle_calls, holds_recorded
-from tracejit.tree import flatten, is_record, unflatten
+from tracejit.tree import flatten, unflatten
 
 __all__ = ["perform"]
 

@@ -30,14 +30,7 @@ from tracejit.trace.values.identities import named
 from tracejit.trace.values.mixed import returned
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer, scalar_of, tracer_of
-from tracejit.tree import (
-    Structure,
-    containers_in,
-    flatten,
-    is_opened,
-    leaf_names,
-    unflatten,
-)
+from tracejit.tree import Structure, containers_in, flatten, is_opened, leaf_names, unflatten
 
 __all__ = ["call_of", "capture_block", "conforming", "dtype_of_leaf", "names_of", "tracer_of_atom"]
 

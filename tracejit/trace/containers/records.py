@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit import tree
+from tracejit.classes import READING
 from tracejit.exact import MADE_BY_PYTHON
 from tracejit.trace.ground.active import is_tracing
 from tracejit.trace.ground.attributes import all_attributes_of, own_names
@@ -58,7 +58,7 @@ def read_attributes(x: object, found: dict[str, Any]) -> dict[str, Any]:
     return {name: own[name] if name in own else captured.attribute(x, name) for name in found}
 
 
-tree.READING.attributes = read_attributes
+READING.attributes = read_attributes
 
 
 def is_open(x: object) -> bool:

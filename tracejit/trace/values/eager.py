@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tracejit.tree import flatten, is_record
+from tracejit.classes import is_record
+from tracejit.tree import flatten
 
 __all__ = ["Recorded", "State", "handle_calls", "holds_recorded", "record_call",
            "record_whole", "watches"]
