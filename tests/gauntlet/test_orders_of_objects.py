@@ -5,6 +5,7 @@ Python's own run of a program is the oracle of its value, central differences of
 
 from __future__ import annotations
 
+import bisect
 import functools
 import heapq
 from collections.abc import Callable
@@ -73,6 +74,13 @@ def by_a_key_that_is_an_object(x):
     return sum(v * k for k, v in enumerate(sorted(x, key=lambda v: Edge(-v, 0.0))))
 
 
+def searched(x):
+    edges = sorted([Edge(x[k], k) for k in range(len(x))])
+    left = bisect.bisect_left(edges, Edge(1.25, 0.0))
+    right = bisect.bisect(edges, Edge(x[0], 0.0), 1, len(edges))
+    return sum(e.cost for e in edges[:left]) * 2.0 + right * edges[left].cost
+
+
 def huffman(x):
     heap = [Node(abs(v)) for v in x]
     heapq.heapify(heap)
@@ -84,7 +92,8 @@ def huffman(x):
     return total + heap[0].left.weight * 0.5
 
 
-PROGRAMS = [sorted_edges, sorted_backwards, sorted_the_other_way, by_a_key_that_is_an_object]
+PROGRAMS = [sorted_edges, sorted_backwards, sorted_the_other_way, by_a_key_that_is_an_object,
+            searched]
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)

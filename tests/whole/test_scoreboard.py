@@ -46,10 +46,10 @@ def test_every_case_of_the_sample_is_there() -> None:
 
 
 def test_the_memory_of_a_call_is_seen() -> None:
-    peak = call_peak(lambda: np.ones(4_000_000))
+    peak = call_peak(lambda: np.ones(8_000_000))  # above malloc's limit: no freed memory serves it
     if peak is None:
         pytest.skip("this system does not tell")
-    assert 30e6 < peak < 60e6
+    assert 60e6 < peak < 90e6
 
 
 def test_the_page_shows_times_ratios_and_failures() -> None:

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.ir.dtypes import is_half
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.ops.calls import stop_gradient
 from tracejit.trace.ground.dispatch import FUNCTIONS, captures
-from tracejit.trace.values.equations import COMPOSITES, cast, dtype_of, lift
+from tracejit.trace.values.equations import COMPOSITES, OF_THEIR_DTYPE, cast, dtype_of, lift
 from tracejit.trace.values.python_numbers import require
 
 __all__: list[str] = []
@@ -68,10 +69,26 @@ def frexp(x: object) -> Any:
 def spacing(x: object) -> Any:
     """Return the distance to the next float away from 0, which has no derivative."""
     given: Any = stop_gradient(_as_float(x))
+    if is_half(given.dtype):
+        return _spacing_of_half(given)
     size = np.abs(given)
     found = np.nextafter(size, np.where(size == size, np.inf, size).astype(given.dtype)) - size
     away = np.where(given < 0.0, -found, found)
     return np.where(np.isinf(given), np.nan, away).astype(given.dtype)
+
+
+def _spacing_of_half(x: Any) -> Any:
+    """Return the spacing of a half, which NumPy gives no sign: next to a power of two below 0 it
+    is the one towards 0, and infinite next to infinity.
+    """
+    single = np.dtype(np.float32)
+    size = np.abs(cast(x, single)) * np.where(x < 0.0, 1.0 - 2.0 ** -12, 1.0).astype(single)
+    limits = np.finfo(np.float16)
+    exponent: Any = np.frexp(size)[1] - 1
+    lowest = np.where(size == 0.0, limits.minexp, np.maximum(exponent, limits.minexp))
+    away = np.ldexp(np.float32(1.0), lowest - limits.nmant)
+    away = np.where(size >= float(limits.max), np.inf, away)
+    return cast(np.where(np.isfinite(x), away, np.nan), x.dtype)
 
 
 def bitwise_count(x: object) -> Any:
@@ -91,6 +108,7 @@ def bitwise_count(x: object) -> Any:
 
 COMPOSITES.update({np.ldexp: ldexp, np.frexp: frexp, np.spacing: spacing,
                    np.bitwise_count: bitwise_count})
+OF_THEIR_DTYPE.add(np.spacing)
 
 
 @captures(np.common_type)

@@ -167,8 +167,12 @@ def _referent(reference: Callable[[], object]) -> object:
 
 
 def _is_ours(fn: Callable[..., object], args: Args) -> bool:
-    """Return whether tracejit's version of a function of Python's library is called."""
-    things = [x for arg in args for x in (arg if isinstance(arg, list) else [arg])]
+    """Return whether tracejit's version of a function of Python's library is called.
+
+    Ints beside things that are compared are the ends of a search, and are compared with nothing.
+    """
+    things = [x for arg in args if type(arg) is not int
+              for x in (arg if isinstance(arg, list) else [arg])]
     return any(map(holds_traced, args)) or are_compared_by_data(things) or (
         fn in OF_NUMBERS and any(isinstance(x, (GeneratorType, UsersGenerator)) for x in args))
 

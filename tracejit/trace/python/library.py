@@ -136,7 +136,7 @@ def _bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None
         raise ValueError("lo must be non-negative")
     if hi is None:
         hi = len(a)
-    a = readable(a)
+    a = orderable(a)
     while lo < hi:
         middle = (lo + hi) // 2
         y = a[middle] if key is None else key(a[middle])
@@ -152,7 +152,7 @@ def _bisect_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = Non
         raise ValueError("lo must be non-negative")
     if hi is None:
         hi = len(a)
-    a = readable(a)
+    a = orderable(a)
     while lo < hi:
         middle = (lo + hi) // 2
         y = a[middle] if key is None else key(a[middle])

@@ -29,8 +29,9 @@ from tracejit.trace.values.tracer import Tracer, describe, tracer_of
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["ACCUMULATIONS", "COMPOSITES", "MIXED", "OF_SCALARS", "PYTHON", "REDUCTIONS", "VARIANTS",
-           "apply", "apply_inplace", "apply_operator", "apply_ufunc", "as_strong", "atom_of",
+__all__ = ["ACCUMULATIONS", "COMPOSITES", "MIXED", "OF_SCALARS", "OF_THEIR_DTYPE", "PYTHON",
+           "REDUCTIONS", "VARIANTS", "apply", "apply_inplace", "apply_operator", "apply_ufunc",
+           "as_strong", "atom_of",
            "broadcast_dims", "cast", "dims_of", "dtype_of", "emit", "emit_value", "is_one",
            "is_weak", "lift", "of_scalars", "require_fits", "require_same_kind", "same_dim",
            "settle_ones", "supported", "to_dims", "written_as"]
@@ -404,10 +405,11 @@ def _laid_out(ufunc: np.ufunc, result: Tracer, operands: Sequence[object]) -> Tr
 def _composed(ufunc: np.ufunc, operands: Sequence[Any], dtypes: Sequence[np.dtype]) -> Any:
     """Return the result of a ufunc written with others, in the dtypes of the ufunc's own loop.
 
-    Halves are computed in float32, as in NumPy, and rounded once.
+    Halves are computed in float32, as in NumPy, and rounded once, but for OF_THEIR_DTYPE.
     """
     given = [_strong(x, t) for x, t in zip(operands, dtypes, strict=False)]
-    given = [_in_float32(x) if is_half(t) else x for x, t in zip(given, dtypes, strict=False)]
+    if ufunc not in OF_THEIR_DTYPE:
+        given = [_in_float32(x) if is_half(t) else x for x, t in zip(given, dtypes, strict=False)]
     result = COMPOSITES[ufunc](*given)
     if result is NotImplemented:
         return result
@@ -440,6 +442,9 @@ MIXED: dict[Any, Callable[..., Any]] = {}
 
 COMPOSITES: dict[Any, Callable[..., Any]] = {}
 """Ufuncs that are written with others; `NotImplemented` sends a call back to the ufunc's own op."""
+
+OF_THEIR_DTYPE: set[np.ufunc] = set()
+"""Those of them that are about the floats of a dtype, and get halves as they are."""
 
 
 @above
