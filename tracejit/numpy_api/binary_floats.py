@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.ir.dtypes import is_half
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.ops.calls import stop_gradient
 from tracejit.trace.ground.dispatch import FUNCTIONS, captures
 from tracejit.trace.values.equations import COMPOSITES, OF_THEIR_DTYPE, cast, dtype_of, lift
 from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.tracer import Tracer
 
 __all__: list[str] = []
 
@@ -69,7 +69,7 @@ def frexp(x: object) -> Any:
 def spacing(x: object) -> Any:
     """Return the distance to the next float away from 0, which has no derivative."""
     given: Any = stop_gradient(_as_float(x))
-    if is_half(given.dtype):
+    if given.dtype == np.float16:
         return _spacing_of_half(given)
     size = np.abs(given)
     found = np.nextafter(size, np.where(size == size, np.inf, size).astype(given.dtype)) - size
@@ -77,12 +77,12 @@ def spacing(x: object) -> Any:
     return np.where(np.isinf(given), np.nan, away).astype(given.dtype)
 
 
-def _spacing_of_half(x: Any) -> Any:
+def _spacing_of_half(x: Tracer) -> Any:
     """Return the spacing of a half, which NumPy gives no sign: next to a power of two below 0 it
     is the one towards 0, and infinite next to infinity.
     """
     single = np.dtype(np.float32)
-    size = np.abs(cast(x, single)) * np.where(x < 0.0, 1.0 - 2.0 ** -12, 1.0).astype(single)
+    size = np.abs(cast(x, single)) * np.where(np.less(x, 0.0), 1.0 - 2.0 ** -12, 1.0).astype(single)
     limits = np.finfo(np.float16)
     exponent: Any = np.frexp(size)[1] - 1
     lowest = np.where(size == 0.0, limits.minexp, np.maximum(exponent, limits.minexp))

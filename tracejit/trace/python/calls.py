@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.errors import Refusal
 from tracejit.trace.containers.heap import holds
 from tracejit.trace.containers.places import Choice
 from tracejit.trace.containers.references import note_length, note_put
@@ -167,19 +166,11 @@ def _referent(reference: Callable[[], object]) -> object:
 
 
 def _is_ours(fn: Callable[..., object], args: Args) -> bool:
-    """Return whether tracejit's version of a function of Python's library is called.
-
-    Ints beside things that are compared are the ends of a search, and are compared with nothing.
-    """
-    things = [x for arg in args if type(arg) is not int
+    """Return whether tracejit's version of a function of Python's library is called."""
+    things = [x for arg in args if type(arg) is not int  # ints are the ends of a search
               for x in (arg if isinstance(arg, list) else [arg])]
     return any(map(holds_traced, args)) or are_compared_by_data(things) or (
         fn in OF_NUMBERS and any(isinstance(x, (GeneratorType, UsersGenerator)) for x in args))
-
-
-def _reads_names(fn: Callable[..., object]) -> Refusal:
-    return refuse(f"{fn.__name__} of a text reads names that no capture sees",
-                  "Write the expression out, or give it a dict of the names that it needs")
 
 
 def _answered_first(fn: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
@@ -214,7 +205,8 @@ def _answered(fn: Callable[..., object], args: Args, kwargs: Kwargs,
     if fn is dir and isinstance(args[0] if args else None, TracedOperand):
         return args, dir(type_of(args[0]))
     if (fn is eval or fn is exec) and len(args) < 2:
-        raise _reads_names(fn)
+        raise refuse(f"{fn.__name__} of a text reads names that no capture sees",
+                     "Write the expression out, or give it a dict of the names that it needs")
     if any(isinstance(x, StandIn) for x in (*args, *kwargs.values())):
         args = with_items(fn, args, kwargs)
     if known and takes(fn):
