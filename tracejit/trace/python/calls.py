@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.errors import Refusal
 from tracejit.trace.containers.heap import holds
 from tracejit.trace.containers.places import Choice
 from tracejit.trace.containers.references import note_length, note_put
@@ -61,7 +62,7 @@ from tracejit.trace.python.library import LIBRARY
 from tracejit.trace.python.list_searches import search_of
 from tracejit.trace.python.numbers_in_python import OF_NUMBERS
 from tracejit.trace.python.operator_functions import AS_WRITTEN
-from tracejit.trace.python.own_orders import are_compared_by_data
+from tracejit.trace.python.own_orders import are_compared_by_data, searched_items
 from tracejit.trace.python.taking import take, takes, with_generators
 from tracejit.trace.python.users_functions import call_python
 from tracejit.trace.regions.choosing import with_plain
@@ -167,10 +168,13 @@ def _referent(reference: Callable[[], object]) -> object:
 
 def _is_ours(fn: Callable[..., object], args: Args) -> bool:
     """Return whether tracejit's version of a function of Python's library is called."""
-    things = [x for arg in args if type(arg) is not int  # ints are the ends of a search
-              for x in (arg if isinstance(arg, list) else [arg])]
-    return any(map(holds_traced, args)) or are_compared_by_data(things) or (
+    return any(map(holds_traced, args)) or are_compared_by_data(searched_items(args)) or (
         fn in OF_NUMBERS and any(isinstance(x, (GeneratorType, UsersGenerator)) for x in args))
+
+
+def _reads_names(fn: Callable[..., object]) -> Refusal:
+    return refuse(f"{fn.__name__} of a text reads names that no capture sees",
+                  "Write the expression out, or give it a dict of the names that it needs")
 
 
 def _answered_first(fn: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
@@ -205,8 +209,7 @@ def _answered(fn: Callable[..., object], args: Args, kwargs: Kwargs,
     if fn is dir and isinstance(args[0] if args else None, TracedOperand):
         return args, dir(type_of(args[0]))
     if (fn is eval or fn is exec) and len(args) < 2:
-        raise refuse(f"{fn.__name__} of a text reads names that no capture sees",
-                     "Write the expression out, or give it a dict of the names that it needs")
+        raise _reads_names(fn)
     if any(isinstance(x, StandIn) for x in (*args, *kwargs.values())):
         args = with_items(fn, args, kwargs)
     if known and takes(fn):

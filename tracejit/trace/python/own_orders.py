@@ -14,7 +14,7 @@ from tracejit.trace.python.special_methods import special_method
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["are_compared_by_data", "compares_itself"]
+__all__ = ["are_compared_by_data", "compares_itself", "searched_items"]
 
 
 def compares_itself(x: object) -> bool:
@@ -45,3 +45,9 @@ def _is_changed(now: Iterable[object], before: Iterable[object]) -> bool:
     found, kept = ([*x.keys(), *x.values()] if isinstance(x, dict) else [*x] for x in (now, before))
     return len(found) != len(kept) or any(
         a is not b for a, b in zip(found, kept, strict=True))
+
+
+def searched_items(args: Iterable[object]) -> list[object]:
+    """Return the objects that a search or a heap may compare: ints are ends of the search."""
+    return [x for arg in args if type(arg) is not int
+            for x in (arg if isinstance(arg, list) else [arg])]
