@@ -11,7 +11,7 @@ import copy
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -63,6 +63,14 @@ class Slotted:
 
 
 Event = namedtuple("Event", "t s")
+
+
+class Typed(NamedTuple):
+    t: Any
+    s: Any = 0.5
+
+    def moved(self, a):
+        return self._replace(t=self.t * a)
 
 
 # --- names that get one object after another ------------------------------------------------------
@@ -243,6 +251,38 @@ _by_identity("got by a key", lambda a, b: {a: 1}.get(b, 0) == 1)
 _by_identity("an index", lambda a, b: [a].count(b) == 1)
 _by_identity("a hash", lambda a, b: hash(a) == hash(b))
 _by_identity("an id", lambda a, b: id(a) == id(b))
+
+
+@right
+def named_tuples_made_anew(x):
+    s = Event(1.0, 2.0)
+    for v in x:
+        s = Event(s.t * v, s.s + 1)
+    return s.t + s.s
+
+
+@right
+def named_tuples_replaced(x):
+    s = Typed(1)
+    for v in x:
+        s = s._replace(t=s.t * v) if v > 0.5 else s.moved(2)
+    return s.t * s.s
+
+
+@right
+def named_tuples_made_of_items(x):
+    s, counts = Event(0, 1), 0
+    for v in x:
+        s = Event._make([s.s, s.t + v])
+        counts += s._asdict()["t"] > 1
+    return s.t * s.s + counts
+
+
+@right
+def a_named_tuple_of_branches(x):
+    a = Event(x[0], 1) if x[0] > 1 else Event(2, x[1])
+    b = Typed(a, s=a.s) if x[1] > 1 else Typed(a._replace(s=3.0))
+    return a.t * a.s * b.t.s + b.s
 
 
 # --- lists of them --------------------------------------------------------------------------------

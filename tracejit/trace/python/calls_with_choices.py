@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections import deque
+from collections import deque, namedtuple
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
@@ -81,9 +81,24 @@ def hands_on(fn: object) -> bool:
             fn.__name__ in _STORES)
     if isinstance(fn, FunctionType):
         capture = FUNCTIONS.get(fn) or foreign_capture(fn)
-        return capture is None and is_captured(fn)
+        return fn.__code__ in _OF_NAMED_TUPLES or (capture is None and is_captured(fn))
     if isinstance(fn, type):
         init = fn.__init__  # type: ignore[misc]
-        return isinstance(init, FunctionType) and not is_librarys(init)
+        return _makes_named_tuple(fn) or (
+            isinstance(init, FunctionType) and not is_librarys(init))
     call = type(fn).__call__ if callable(fn) else None
     return isinstance(call, FunctionType) and not is_librarys(call)
+
+
+_NAMED = namedtuple("_NAMED", "")
+
+_OF_NAMED_TUPLES = frozenset(f.__code__ for f in (
+    _NAMED._replace, _NAMED._asdict, _NAMED._make.__func__))  # type: ignore[attr-defined]
+"""The code of the methods that all named tuples share: none looks at an item."""
+
+
+def _makes_named_tuple(fn: type) -> bool:
+    """Return whether a class is made as `namedtuple` wrote it, which looks at no item."""
+    made = fn.__new__
+    return isinstance(made, FunctionType) and made.__globals__.get("__name__", "") == (
+        f"namedtuple_{made.__qualname__.partition('.')[0]}") and issubclass(fn, tuple)
