@@ -622,8 +622,9 @@ class Generated:
         if keeps_some or any(fn is f for f in _AS_IT_IS) or (
                 isinstance(fn, (FunctionType, MethodType))
                 and captured_function(getattr(fn, "__func__", fn)) is not None):
-            element, test, truth = self.element, self.test, self.hooks.truth
-            return (element(x) for x in iterate(self.iterable) if test is None or truth(test(x)))
+            if self.test is not None:
+                return call_function(mapped, (iterable, self.element, self.test), {})
+            return (self.element(x) for x in iterate(self.iterable))
         element = self.element
         if fn is sum and self._is_by_data(iterable) and self._has_no_list(iterable):
             return call_function(mapped, (iterable, element, self.test), {})

@@ -14,17 +14,21 @@ from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
 from tracejit.trace.syntax.comprehensions import (
     FIRST,
+    Comprehension,
     function_of_target,
     makes_closures,
     names_of_target,
+    needs_loops,
     of_first,
     of_items,
+    walrus_targets,
+    with_loops,
 )
 from tracejit.trace.syntax.jumps import VALUE
 from tracejit.trace.syntax.liveness import local_names
 from tracejit.trace.syntax.syntax import HOOKS, Stmts, constant, hook, load, place, thunk
 
-__all__ = ["ExpressionRewriter", "tested", "walrus_targets"]
+__all__ = ["ExpressionRewriter", "tested"]
 
 
 OF_FRAMES = frozenset(("globals", "locals", "vars", "dir"))
@@ -208,9 +212,11 @@ class ExpressionRewriter(ast.NodeTransformer):
 
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, name: str) -> Any:
         """`[f(a) for a in items]` becomes a hook when it is that simple, else stays as it is."""
+        if self._writes_out(node):
+            return self._written_out(node)
         (generator, *more) = node.generators
         names = names_of_target(generator.target)
-        if generator.is_async or names is None or walrus_targets([node]) or any(
+        if generator.is_async or names is None or walrus_targets(node) or any(
                 map(makes_closures, [node.elt, *generator.ifs, *more])):
             return self._plain_comprehension(node)
         plain = [self._given_first(copy.deepcopy(node))] if more else []
@@ -222,6 +228,17 @@ class ExpressionRewriter(ast.NodeTransformer):
         functions = self._functions_of_target(generator.target, names, [element, *tests], node)
         name = f"several_{name}" if more else name
         return place(hook(name, iterable, *plain, *functions), node)
+
+    def _writes_out(self, node: Comprehension) -> bool:
+        return needs_loops(node) and not (self.in_expression or self.class_names)
+
+    def _written_out(self, node: Comprehension) -> ast.expr:
+        """Return the call of a function with the loops of a comprehension, which stands before."""
+        first = self.visit(node.generators[0].iter)
+        name = self.fresh_name("loops")
+        made = self.visit(with_loops(node, name))
+        self.before += made if isinstance(made, list) else [made]
+        return place(hook("call", load(name), first), node)
 
     def _given_first(self, node: Any) -> ast.expr:
         """Return a comprehension as a function of its first iterable."""
@@ -240,6 +257,8 @@ class ExpressionRewriter(ast.NodeTransformer):
         return functions
 
     def _plain_comprehension(self, node: Any) -> Any:
+        if self._writes_out(node):
+            return self._written_out(node)
         targets = {n.id for g in node.generators for n in ast.walk(g.target)
                    if isinstance(n, ast.Name)}
         if any(isinstance(n, (ast.Attribute, ast.Subscript))
@@ -257,7 +276,12 @@ class ExpressionRewriter(ast.NodeTransformer):
         return place(hook("made", node), node)
 
     visit_SetComp = visit_DictComp = _plain_comprehension
-    visit_GeneratorExp = _plain_comprehension  # lazy, but where it is the argument of a call
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
+        """Leave a generator lazy, where it is no argument of a call."""
+        if any(g.ifs for g in node.generators) and not (self.in_expression or self.class_names):
+            return self._written_out(node)
+        return self._plain_comprehension(node)
 
     def visit_Starred(self, node: ast.Starred) -> Any:
         if isinstance(node.ctx, ast.Load):
@@ -331,7 +355,3 @@ def tested(test: ast.expr) -> ast.expr:
         else:
             values.append(x)
     return ast.copy_location(ast.BoolOp(test.op, values), test)
-
-
-def walrus_targets(body: Sequence[ast.AST]) -> list[set[str]]:
-    return [{n.target.id} for s in body for n in ast.walk(s) if isinstance(n, ast.NamedExpr)]

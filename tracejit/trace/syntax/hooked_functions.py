@@ -8,11 +8,18 @@ from typing import Any
 
 from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
+from tracejit.trace.syntax.comprehensions import walrus_targets
 from tracejit.trace.syntax.generators import NotInForm, in_form, is_generator
-from tracejit.trace.syntax.hooked_expressions import walrus_targets
 from tracejit.trace.syntax.hooked_statements import StatementRewriter
 from tracejit.trace.syntax.jumps import lower_jumps
-from tracejit.trace.syntax.liveness import SCOPES, analyse, local_names, own_nodes, stored_names
+from tracejit.trace.syntax.liveness import (
+    COMPREHENSIONS,
+    SCOPES,
+    analyse,
+    local_names,
+    own_nodes,
+    stored_names,
+)
 from tracejit.trace.syntax.syntax import Stmts, constant, hook, load, place, thunk
 
 __all__ = ["FunctionRewriter", "REFUSED_SYNTAX", "strip_signature"]
@@ -37,8 +44,9 @@ class FunctionRewriter(StatementRewriter):
         outer = self.changes, self.unsure, self.assignable
         self.assignable = local | declared
         self.changes = analyse(body, self.assignable, declared)
-        bound_by_tests = {n for names in walrus_targets(body) for n in names}
+        bound_by_tests = {name for s in body for name in walrus_targets(s)}
         self.unsure = bound_by_tests.union(declared, *(c.stored for c in self.changes.values()))
+        owned = local & _bound_within(node)
         self.scopes.append(local)
         new = self.block(body)
         shared = {n for c in self.changes.values() for n in c.stored}
@@ -48,8 +56,6 @@ class FunctionRewriter(StatementRewriter):
             targets: list[ast.expr] = [ast.Name(n, ast.Store()) for n in sorted(shared)]
             unreachable = ast.If(constant(False), [ast.Assign(targets, constant(None))], [])
             new = [place(unreachable, node), *new]
-        owned = local & {name for f in own_nodes(node.body) if isinstance(f, SCOPES)
-                         for n in ast.walk(f) if isinstance(n, ast.Nonlocal) for name in n.names}
         if getattr(node, "tj_by_steps", False):  # a generator, even if no yield is left
             forms = ast.Tuple([load(f) for f in getattr(node, "tj_forms", ())], ast.Load())
             unreachable = ast.If(constant(False), [ast.Expr(ast.Yield(forms))], [])
@@ -164,6 +170,14 @@ class FunctionRewriter(StatementRewriter):
                     inner.type = inner.type and self.visit(inner.type)
                 for n in getattr(inner, "body", ()) if not isinstance(inner, ast.stmt) else [inner]:
                     self._in_class(n)
+
+
+def _bound_within(node: ast.FunctionDef) -> set[str]:
+    """Return the names that functions in one, and comprehensions made functions, bind around."""
+    nodes = [*own_nodes(node.body)]
+    found = {name for f in nodes if isinstance(f, SCOPES)
+             for n in ast.walk(f) if isinstance(n, ast.Nonlocal) for name in n.names}
+    return found.union(*(walrus_targets(c) for c in nodes if isinstance(c, COMPREHENSIONS)))
 
 
 def strip_signature(args: ast.arguments) -> None:
