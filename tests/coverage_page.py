@@ -175,20 +175,17 @@ STATUS = ("numpy", "numpy.linalg", "numpy.fft", "numpy.polynomial",
 
 
 def public_functions(module: str) -> dict[str, Any]:
-    """Return the public functions and classes of a module; of `scipy.stats` its distributions."""
+    """Return the public functions, classes and distributions of a module."""
     home = pkgutil.resolve_name(module)
     found = {name: getattr(home, name) for name in home.__all__ if hasattr(home, name)}
-    if module == "scipy.stats":
-        return {name: x for name, x in found.items() if not isinstance(x, type)
-                and (hasattr(x, "logcdf") or hasattr(x, "logpdf"))}
     return {name: x for name, x in found.items() if callable(x) and not (
         isinstance(x, type) and (issubclass(x, (Exception, np.generic)) or module == "numpy"))}
 
 
 def is_captured(module: str, name: str, x: Any) -> bool:
     """Return whether calls of a function on traced arguments are captured."""
-    if module == "scipy.stats":
-        return name in dispatch.DISTRIBUTIONS
+    if module == "scipy.stats" and name in dispatch.DISTRIBUTIONS:
+        return True
     known = getattr(type(x), "__hash__", None) is not None and (
         x in dispatch.FUNCTIONS or x in dispatch.UFUNCS or x in COMPOSITES or x in BUILTINS)
     return known or dispatch.foreign_capture(x) is not None
@@ -219,7 +216,8 @@ def _status(module: str) -> str:
     for name in missing:
         by_reason.setdefault(why.get(name, f"refused: {NO_REASON}"), []).append(name)
     count = len(functions) - len(missing)
-    kind = "distributions" if module == "scipy.stats" else "functions and classes"
+    kind = "functions, classes and distributions" if module == "scipy.stats" else (
+        "functions and classes")
     parts = [f"{text[0].upper()}{text[1:]}: {_listed(names)}."
              for text, names in sorted(by_reason.items())]
     return f"`{module}`: {count} of {len(functions)} {kind} are captured. " + (

@@ -79,6 +79,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     spline_making,
     spreads,
     stable,
+    stats_reasons,
     time_responses,
     turned_images,
     valleys,
