@@ -51,7 +51,7 @@ GALLERY = {
 }
 """Programs of the gallery, by module."""
 
-PARTS = 4
+PARTS = 8
 """In how many processes the gallery and the table of ops are gone through."""
 
 

@@ -161,7 +161,7 @@ def chain(n):
     for k in range(n):
         node = (A, B)[k % 2](float(k), node)
     return node
-OBJS = [chain(400), chain(401)]
+OBJS = [chain(400), chain(1)]
 def f(x):
     return x * min(OBJS).v
 """
