@@ -6,6 +6,8 @@ name that `any` binds by `:=` is the item at which it stopped.
 
 from __future__ import annotations
 
+import functools
+import heapq
 from collections.abc import Callable
 from typing import Any
 
@@ -147,6 +149,72 @@ def named_first(x):
     return s
 
 
+def found_in_known_items(x):
+    return (2 in (i + j for i in range(3) for j in range(3) if i < j)) * x[0]
+
+
+def reduced_known_items(x):
+    return functools.reduce(lambda a, b: a * b,
+                            (x[i] for i in range(3) for j in range(3) if i < j))
+
+
+def greatest_of_known_items(x):
+    return max(x[i] * x[j] for i in range(3) for j in range(3) if i < j)
+
+
+def largest_of_known_ints(x):
+    return sum(heapq.nlargest(2, (i * j for i in range(3) for j in range(3) if i < j))) * x[0]
+
+
+# --- functions that stop early, of items that change something ------------------------------------
+
+
+def noted(log, v):
+    log.append(v)
+    return v
+
+
+def noted_in_pairs(x):
+    log = []
+    any(noted(log, a * b) > 0.3 for a in x for b in x)
+    return sum(log)
+
+
+def noted_by_functions(x):
+    log = []
+    any((lambda: noted(log, v) > 0.8)() for v in x)
+    return sum(log)
+
+
+def noted_by_a_named_one(x):
+    log = []
+    g = (noted(log, v) < 0.8 for v in x)
+    all(g)
+    return sum(log)
+
+
+def noted_by_map(x):
+    log = []
+    any(map(lambda v: noted(log, v) > 0.8, x))
+    return sum(log)
+
+
+def noted_until_a_known_item(x):
+    log = []
+    any(noted(log, x[k]) is None or k == 1 for k in (0, 1, 2) for _ in (0, 1))
+    return sum(log)
+
+
+def bound_within_a_lambda(x):
+    f = lambda: y if any((y := v) > 0.8 for v in x) else 0.0  # noqa: E731
+    return f() * 2
+
+
+def bound_in_pairs_within_a_lambda(x):
+    f = lambda: (any((w := a * b) > 0.3 for a in x for b in x), w)  # noqa: E731
+    return f()[1]
+
+
 def two_by_next(x):
     it = (v for v in x if v > 0.4)
     return next(it) * next(it)
@@ -167,7 +235,12 @@ RIGHT: list[Callable[..., Any]] = [
     stopped_behind_and, bound_by_filters, bound_by_inner_filters, bound_in_nested_ones,
     running_sums, pairs_that_are_near, least_of_pairs, greatest_or_none, filters_of_the_first,
     filters_of_known_ints, dicts_of_some, dicts_of_some_texts, dicts_of_lists_of_some, sets_of_some,
-    the_next, the_next_or_another, the_next_or_none, taken_by_a_function, named_first]
+    the_next, the_next_or_another, the_next_or_none, taken_by_a_function, named_first,
+    found_in_known_items, reduced_known_items, greatest_of_known_items, largest_of_known_ints,
+    noted_until_a_known_item]
+RIGHT_OR_REFUSED: list[Callable[..., Any]] = [
+    noted_in_pairs, noted_by_functions, noted_by_a_named_one, noted_by_map, bound_within_a_lambda,
+    bound_in_pairs_within_a_lambda, two_by_next, unpacked, within_a_lambda]
 
 
 @pytest.mark.parametrize("f", RIGHT, ids=lambda f: f.__name__)
@@ -175,6 +248,6 @@ def test_comprehensions_are_pythons(f: Callable[..., Any]) -> None:
     require_values_and_derivatives(f, XS)
 
 
-@pytest.mark.parametrize("f", [two_by_next, unpacked, within_a_lambda], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", RIGHT_OR_REFUSED, ids=lambda f: f.__name__)
 def test_others_are_right_or_refused(f: Callable[..., Any]) -> None:
     require_same_as_python(f, XS, "test_filters_of_comprehensions")

@@ -465,6 +465,23 @@ class Trace:
                 container.clear()
                 container.update(copy) if isinstance(copy, dict) else container.extend(copy)
 
+    @contextmanager
+    def watched(self) -> Iterator[Frame]:
+        """Note in a frame what changes meanwhile; unlike a region's changes, these stay."""
+        frame = Frame("probe", self.depth + 1)
+        self.frames.append(frame)
+        try:
+            yield frame
+        finally:
+            self.frames.pop()
+            if self.frames:
+                around = self.frames[-1]
+                around.read |= frame.read
+                around.created |= frame.created
+                around.changed |= frame.changed
+                around.rewritten |= frame.rewritten
+                around.outdated += frame.outdated
+
     def record(self, place: Place, depth: int) -> None:
         """Note in every open region inside which `depth` is not that a place is about to change."""
         content = place.get()

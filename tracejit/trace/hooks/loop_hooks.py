@@ -554,6 +554,31 @@ class LoopHooks(GeneratorHooks):
         """Return `element(a) for a in iterable if test(a)`, as an argument of any function."""
         return Generated(iterable, element, test, self)
 
+    def generator_of(self, iterable: object, plain: Callable[[object], Iterator[object]],
+                     loops: Callable[[object], object]) -> Any:
+        """Return a generator expression that filters: Python's own where no filter is on data.
+
+        plain -- gives Python's own, of the first iterable; `loops` a generator of the user's
+        """
+        if isinstance(iterable, (Iterator, UsersGenerator)) or not self._is_known(plain, iterable):
+            return call_function(loops, (iterable,), {})
+        return plain(iterable)
+
+    def _is_known(self, plain: Callable[[object], Iterator[object]], iterable: object) -> bool:
+        """Return whether a generator expression has items without data's help, and changes nothing.
+        """
+        with current().region("probe") as (frame, _):
+            try:
+                for _ in plain(iterable):
+                    pass
+            except (Refusal, Unroll, NotRepeatable):
+                return False
+            except ENDS_CAPTURES:
+                raise
+            except Exception:
+                return False
+            return not (frame.written or frame.contents)
+
     def spread(self, iterable: Any) -> Any:
         """Return the items of `[*iterable]`: many items stay one run."""
         iterable = items_in(iterable) if isinstance(iterable, StandIn) else iterable

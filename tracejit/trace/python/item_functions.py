@@ -5,14 +5,15 @@ from __future__ import annotations
 import builtins
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tracejit.trace.containers.runs import Run, as_array_operand, has_runs
-from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS
+from tracejit.trace.ground.restarts import NotRepeatable
 from tracejit.trace.lists import list_runs
 from tracejit.trace.lists.iterables import (
     Iterated,
@@ -135,16 +136,49 @@ _UNTIL = ("the items of any() or all(), which stop at the first item that decide
 
 def any_is_true(iterable: object) -> Any:
     """Return `any(iterable)`."""
-    with drawing_nothing(*_UNTIL):
-        items = items_taken(iterable)
-        return to_bool(list_functions.any_item(items) if has_runs(items) else any_of(items))
+    return _decided(iterable, list_functions.any_item, any_of)
 
 
 def all_are_true(iterable: object) -> Any:
     """Return `all(iterable)`."""
-    with drawing_nothing(*_UNTIL):
+    return _decided(iterable, list_functions.every_item, _each_of)
+
+
+def _decided(iterable: object, of_runs: Callable[..., object],
+             of_items: Callable[[Iterable[object]], object]) -> Any:
+    """Return the truth of items, of which all are made: refused if that changes anything, and data
+    decides how many of them Python makes.
+    """
+    truths: list[object] = []
+
+    def noted(items: Iterable[object]) -> Iterator[object]:
+        for x in items:
+            truths.append(truth(x))
+            yield truths[-1]
+
+    def decided() -> Any:
         items = items_taken(iterable)
-        return to_bool(list_functions.every_item(items) if has_runs(items) else _each_of(items))
+        if has_runs(items):
+            truths.append(None)
+            return to_bool(of_runs(items))
+        return to_bool(of_items(noted(items)))
+
+    with drawing_nothing(*_UNTIL):
+        if not (is_iterator(iterable) or isinstance(iterable, (Iterated, TracedIterable))):
+            return decided()
+        try:
+            with current().watched() as frame:
+                result = decided()
+        except NotRepeatable:
+            if any(f.kind == "probe" for f in current().frames):
+                raise
+            raise refuse(*_CHANGES) from None
+    if (frame.written or frame.contents) and not all(isinstance(x, bool) for x in truths):
+        raise refuse(*_CHANGES)
+    return result
+
+
+_CHANGES = (f"a change of something by {_UNTIL[0]}", _UNTIL[1])
 
 
 def _each_of(iterable: Any) -> Any:

@@ -236,8 +236,15 @@ class ExpressionRewriter(ast.NodeTransformer):
         """Return the call of a function with the loops of a comprehension, which stands before."""
         first = self.visit(node.generators[0].iter)
         name = self.fresh_name("loops")
+        plain: list[ast.expr] = []
+        if isinstance(node, ast.GeneratorExp) and not walrus_targets(node):
+            self.in_expression += 1
+            plain = [self._given_first(copy.deepcopy(node))]
+            self.in_expression -= 1
         made = self.visit(with_loops(node, name))
         self.before += made if isinstance(made, list) else [made]
+        if plain:
+            return place(hook("generator_of", first, *plain, load(name)), node)
         return place(hook("call", load(name), first), node)
 
     def _given_first(self, node: Any) -> ast.expr:
@@ -259,6 +266,9 @@ class ExpressionRewriter(ast.NodeTransformer):
     def _plain_comprehension(self, node: Any) -> Any:
         if self._writes_out(node):
             return self._written_out(node)
+        if isinstance(node, ast.GeneratorExp) and walrus_targets(node):
+            raise Refusal(f"{self.line_of(node)}: `:=` in a generator expression within a lambda "
+                          "cannot be captured. Write a function")
         targets = {n.id for g in node.generators for n in ast.walk(g.target)
                    if isinstance(n, ast.Name)}
         if any(isinstance(n, (ast.Attribute, ast.Subscript))
