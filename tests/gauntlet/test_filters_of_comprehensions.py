@@ -205,6 +205,18 @@ def noted_until_a_known_item(x):
     return sum(log)
 
 
+def read_on_in_a_named_one(x):
+    it = (v > 0.8 for v in x)
+    any(it)
+    return sum(1 for _ in it) * x[0]
+
+
+def read_on_behind_map(x):
+    it = iter([x[0], x[1], x[2], x[3]])
+    any(map(lambda v: v > 0.8, it))
+    return sum(it)
+
+
 def bound_within_a_lambda(x):
     f = lambda: y if any((y := v) > 0.8 for v in x) else 0.0  # noqa: E731
     return f() * 2
@@ -239,8 +251,9 @@ RIGHT: list[Callable[..., Any]] = [
     found_in_known_items, reduced_known_items, greatest_of_known_items, largest_of_known_ints,
     noted_until_a_known_item]
 RIGHT_OR_REFUSED: list[Callable[..., Any]] = [
-    noted_in_pairs, noted_by_functions, noted_by_a_named_one, noted_by_map, bound_within_a_lambda,
-    bound_in_pairs_within_a_lambda, two_by_next, unpacked, within_a_lambda]
+    noted_in_pairs, noted_by_functions, noted_by_a_named_one, noted_by_map, read_on_in_a_named_one,
+    read_on_behind_map, bound_within_a_lambda, bound_in_pairs_within_a_lambda, two_by_next,
+    unpacked, within_a_lambda]
 
 
 @pytest.mark.parametrize("f", RIGHT, ids=lambda f: f.__name__)

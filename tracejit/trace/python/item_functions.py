@@ -33,6 +33,7 @@ from tracejit.trace.python.special_methods import special_method
 from tracejit.trace.python.truths import any_of, truth
 from tracejit.trace.regions.draws import drawing_nothing
 from tracejit.trace.state.changes import is_iterator, note_made, note_new
+from tracejit.trace.state.left_iterators import iterators_in, note_left
 from tracejit.trace.state.uncaptured import read_deeply
 from tracejit.trace.values.equations import cast
 from tracejit.trace.values.operands import TracedOperand
@@ -166,6 +167,7 @@ def _decided(iterable: object, of_runs: Callable[..., object],
     with drawing_nothing(*_UNTIL):
         if not (is_iterator(iterable) or isinstance(iterable, (Iterated, TracedIterable))):
             return decided()
+        left = [*iterators_in(iterable)]
         try:
             with current().watched() as frame:
                 result = decided()
@@ -173,8 +175,11 @@ def _decided(iterable: object, of_runs: Callable[..., object],
             if any(f.kind == "probe" for f in current().frames):
                 raise
             raise refuse(*_CHANGES) from None
-    if (frame.written or frame.contents) and not all(isinstance(x, bool) for x in truths):
+    if all(isinstance(x, bool) for x in truths):
+        return result
+    if frame.written or frame.contents:
         raise refuse(*_CHANGES)
+    note_left(left)
     return result
 
 
