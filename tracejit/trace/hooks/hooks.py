@@ -26,7 +26,7 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.operators import BINARY
 from tracejit.trace.ground.source import note_made_class
 from tracejit.trace.ground.upward import ABOVE, above
-from tracejit.trace.hooks.loop_hooks import Generated
+from tracejit.trace.hooks.comprehension_hooks import ComprehensionHooks, Generated
 from tracejit.trace.hooks.recursion_hooks import RecursionHooks
 from tracejit.trace.hooks.try_hooks import TryHooks
 from tracejit.trace.lists.list_runs import give_up
@@ -94,7 +94,7 @@ __all__ = ["Hooks"]
 
 
 @above
-class Hooks(RecursionHooks, TryHooks):
+class Hooks(RecursionHooks, TryHooks, ComprehensionHooks):
     """The hooks of one function object; rewritten code knows them as `_tj`."""
 
     def __init__(self, fn: FunctionType) -> None:
