@@ -129,6 +129,9 @@ CALLS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("spsolve", "cg", "gmres", "bicgstab", "splu", "factorized"), (
         M + M.T, V[:5])),
     "istft": (M,), "deconvolve": (V, A), "order_filter": (V, Fixed(np.ones(3)), 1),
+    "ttest_ind_from_stats": (V, W, 6, V[::-1].copy(), W, 8), "pointbiserialr": (V, W),
+    **dict.fromkeys(("power_divergence", "combine_pvalues"), (W / 3.0,)),
+    "chi2_contingency": (M + 3.0,),
     **dict.fromkeys(("f_oneway", "spearmanr", "kendalltau"), (V, W[::-1].copy())),
     "theilslopes": (V, STEPS), "yeojohnson": (V, 0.7), "yeojohnson_llf": (0.7, V),
     "lombscargle": (STEPS, V, W), "jensenshannon": (W, W[::-1].copy()), "vq": (M, M[:2]),

@@ -12,13 +12,15 @@ from interpolator_cases import INTERPOLATOR_CASES
 from matrix_cases import MATRIX_CASES
 from second_differences import assert_second_derivatives_are_differences
 from solver_cases import SOLVER_CASES
+from statistics_cases import STATISTICS_CASES
 from system_cases import SYSTEM_CASES
 from test_numpy_cases import check_case, leaves
 
 import tracejit
 
 FURTHER_CASES: dict[str, list[tuple[Any, ...]]] = {
-    **SYSTEM_CASES, **MATRIX_CASES, **IMAGE_CASES, **SOLVER_CASES, **INTERPOLATOR_CASES}
+    **SYSTEM_CASES, **MATRIX_CASES, **IMAGE_CASES, **SOLVER_CASES, **INTERPOLATOR_CASES,
+    **STATISTICS_CASES}
 
 PLACES = [(name, k) for name, cases in FURTHER_CASES.items() for k in range(len(cases))]
 NOT_SMOOTH = ("minimum_phase", "rosen_hess", "rosen_hess_prod", "pade")

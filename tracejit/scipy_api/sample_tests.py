@@ -67,15 +67,31 @@ def pearsonr(x: object, y: object, *, alternative: str = "two-sided", method: No
              axis: object = 0) -> Any:
     """Return Pearson's correlation, and how probable one as large is without any."""
     _two_sided("pearsonr", alternative, method)
-    a, b = _alike("pearsonr", x, y)
+    return _correlation("pearsonr", x, y, axis, 2)
+
+
+def pointbiserialr(x: object, y: object, *, axis: object = 0, nan_policy: str = "propagate",
+                   keepdims: bool = False) -> Any:
+    """Return the correlation of truths with numbers, and how probable one as large is."""
+    only_propagating("pointbiserialr", nan_policy)
+    if keepdims:
+        raise refuse("scipy.stats.pointbiserialr with keepdims= cannot be captured", "Leave it out")
+    return _correlation("pointbiserialr", x, y, axis, 0)
+
+
+def _correlation(name: str, x: object, y: object, axis: object, least: int) -> Any:
+    a, b = _alike(name, x, y)
     if axis is not None:  # SciPy counts axes once both have as many
         count = max(len(a.dims), len(b.dims))
         a, b = (np.reshape(v, (*(1 for _ in range(count - len(v.dims))), *v.shape)) for v in (a, b))
     dtype, first, second = a.dtype, rows(a, axis), rows(b, axis)
     if not same_dim(dims_of(first)[-1], dims_of(second)[-1]):
+        if least == 0 and (is_one(dims_of(first)[-1]) or is_one(dims_of(second)[-1])):
+            raise refuse(f"scipy.stats.{name} of one number and a sample cannot be captured",
+                         "Pass two samples")
         raise ValueError("`x` and `y` must have the same length along `axis`.")
     n = size(first)
-    require(n >= 2, ValueError, "`x` and `y` must have length at least 2.")
+    require(n >= least, ValueError, "`x` and `y` must have length at least 2.")
     alike = (np.all(first == first[..., :1], axis=-1)
              | np.all(second == second[..., :1], axis=-1))
     r = within(np.sum(_direction(first) * _direction(second), axis=-1), -1, 1)
@@ -233,6 +249,6 @@ def boxcox_llf(lmb: object, data: object, *, axis: object = 0, keepdims: object 
 
 
 scipy_captures("scipy.stats", {
-    "pearsonr": pearsonr, "linregress": linregress, "ttest_1samp": ttest_1samp,
-    "ttest_rel": ttest_rel, "ttest_ind": ttest_ind, "chisquare": chisquare, "boxcox": boxcox_,
-    "boxcox_llf": boxcox_llf})
+    "pearsonr": pearsonr, "pointbiserialr": pointbiserialr, "linregress": linregress,
+    "ttest_1samp": ttest_1samp, "ttest_rel": ttest_rel, "ttest_ind": ttest_ind,
+    "chisquare": chisquare, "boxcox": boxcox_, "boxcox_llf": boxcox_llf})

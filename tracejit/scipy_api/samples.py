@@ -18,7 +18,8 @@ from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.symbolic_ints import known_int
 
-__all__ = ["floats", "named_statistic", "only_propagating", "rows", "size", "statistic"]
+__all__ = ["floats", "kurtosis_of", "named_statistic", "only_propagating", "rows", "size",
+           "skew_of", "statistic"]
 
 
 def floats(a: object, name: str) -> Any:
@@ -153,7 +154,8 @@ def _scaled(x: np.ndarray, power: int) -> tuple[Any, Any]:
     return _central(x, power) / np.where(alike, 1.0, second) ** (0.5 * power), alike
 
 
-def _skew(x: np.ndarray, bias: bool = True) -> Any:
+def skew_of(x: np.ndarray, bias: bool = True) -> Any:
+    """Return the skewness of rows."""
     found, alike = _scaled(x, 3)
     n = size(x)
     if not bias:
@@ -163,7 +165,8 @@ def _skew(x: np.ndarray, bias: bool = True) -> Any:
     return np.where(alike, np.nan, found)
 
 
-def _kurtosis(x: np.ndarray, fisher: bool = True, bias: bool = True) -> Any:
+def kurtosis_of(x: np.ndarray, fisher: bool = True, bias: bool = True) -> Any:
+    """Return the kurtosis of rows, less that of normal numbers."""
     found, alike = _scaled(x, 4)
     n = size(x)
     if not bias:
@@ -248,8 +251,8 @@ def named_statistic(names: tuple[str, ...], of: Callable[..., object], name: str
 scipy_captures("scipy.stats", {
     "gmean": gmean, "hmean": hmean, "pmean": pmean,
     **{name: named_statistic(names, of, name, first) for name, names, of, first in (
-        ("skew", ("axis", "bias", "nan_policy"), _skew, 0),
-        ("kurtosis", ("axis", "fisher", "bias", "nan_policy"), _kurtosis, 0),
+        ("skew", ("axis", "bias", "nan_policy"), skew_of, 0),
+        ("kurtosis", ("axis", "fisher", "bias", "nan_policy"), kurtosis_of, 0),
         ("moment", ("order", "axis", "nan_policy"), _moment, 0),
         ("variation", ("axis", "nan_policy", "ddof"), _variation, 0),
         ("sem", ("axis", "ddof", "nan_policy"), _sem, 0),
