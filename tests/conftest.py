@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import datetime
 import gc
 import os
@@ -163,9 +164,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                       key=lambda item: item.path.name != "test_cuda.py")
 
 
-def pytest_configure() -> None:
-    """Fix the sample's seed before processes are started, so that all draw the same cases."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Fix the sample's seed before processes are started, so that all draw the same cases.
+
+    Python compiles the package anew in each of the many processes of tests where
+    PYTHONDONTWRITEBYTECODE is set, which takes a second, so it is compiled here.
+    """
     _sample_seed()
+    if not hasattr(config, "workerinput"):
+        for folder, depth in ("tracejit", 9), ("codegen", 9), ("tests", 0):
+            compileall.compile_dir(config.rootpath / folder, depth, quiet=1)
 
 
 def pytest_collection_finish() -> None:
