@@ -22,7 +22,7 @@ extensions = ["myst_nb"]
 root_doc = "docs/index"
 GUIDE = ["quickstart", "transforms", "control-flow", "extending", "reading", "debugging",
          "profile", "tensorflow"]
-REFERENCE = ["api", "coverage", "refusals", "numerics"]
+REFERENCE = ["api", "coverage", "refusals", "numerics", "gauntlet"]
 PROJECT = ["docs/design", "benchmarks/results", "examples/data/README", "CONTRIBUTING", "CHANGELOG"]
 
 include_patterns = ["docs/*.md", "notebooks/*.ipynb", "benchmarks/results.md", "CHANGELOG.md",

@@ -1,0 +1,1 @@
+"""Programs on which tools for gradients are known to be wrong in silence, put to each tool."""
