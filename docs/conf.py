@@ -20,8 +20,8 @@ version = release = tracejit.__version__
 
 extensions = ["myst_nb"]
 root_doc = "docs/index"
-GUIDE = ["quickstart", "transforms", "control-flow", "extending", "reading", "debugging",
-         "profile", "tensorflow"]
+GUIDE = ["quickstart", "sharp-bits", "coming-from", "faq", "transforms", "control-flow",
+         "extending", "reading", "debugging", "profile", "tensorflow"]
 REFERENCE = ["api", "coverage", "refusals", "numerics", "gauntlet"]
 PROJECT = ["docs/design", "benchmarks/results", "examples/data/README", "CONTRIBUTING", "CHANGELOG"]
 
