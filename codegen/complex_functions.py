@@ -14,17 +14,17 @@ _LARGE, _SMALL = 2.0 ** 1020, 2.0 ** -1000
 """Beyond these Numba's root and logarithm lose a part, or digits: their sums overflow."""
 
 
-def exp(z):
+def complex_exp(z):
     """As NumPy: a real number stays one where it overflows."""
     return complex(math.exp(z.real), z.imag) if z.imag == 0 else cmath.exp(z)
 
 
-def sinh(z):
+def complex_sinh(z):
     """As NumPy: a real number stays one where it overflows."""
     return complex(math.sinh(z.real), z.imag) if z.imag == 0 else cmath.sinh(z)
 
 
-def cosh(z):
+def complex_cosh(z):
     """As NumPy: a real number stays one where it overflows, and infinities have no direction."""
     x, y = z.real, z.imag
     if y == 0:
@@ -34,12 +34,12 @@ def cosh(z):
     return cmath.cosh(z)
 
 
-def sin(z):
+def complex_sin(z):
     """As NumPy: an imaginary number stays one where it overflows."""
     return complex(z.real, math.sinh(z.imag)) if z.real == 0 else cmath.sin(z)
 
 
-def cos(z):
+def complex_cos(z):
     """As NumPy: an imaginary number has a real cosine."""
     x, y = z.real, z.imag
     if x == 0:
@@ -49,7 +49,7 @@ def cos(z):
     return cmath.cos(z)
 
 
-def sqrt(z):
+def complex_sqrt(z):
     """As NumPy, of the largest and smallest numbers."""
     size = max(abs(z.real), abs(z.imag))
     if _LARGE < size < math.inf:
@@ -59,7 +59,7 @@ def sqrt(z):
     return cmath.sqrt(z)
 
 
-def log(z):
+def complex_log(z):
     """As NumPy, of the smallest numbers."""
     if 0.0 < max(abs(z.real), abs(z.imag)) < _SMALL:
         return cmath.log(z * 2.0 ** 100) - 100 * math.log(2.0)
@@ -67,7 +67,8 @@ def log(z):
 
 
 _OWN: dict[str, Callable[[complex], complex]] = {
-    f.__name__: f for f in (exp, sinh, cosh, sin, cos, sqrt, log)}
+    "exp": complex_exp, "sinh": complex_sinh, "cosh": complex_cosh, "sin": complex_sin,
+    "cos": complex_cos, "sqrt": complex_sqrt, "log": complex_log}
 
 
 def complex_function(name: str) -> Callable[[complex], complex]:

@@ -11,6 +11,7 @@ from numba.extending import intrinsic
 
 from tracejit.codegen.context import LOGS, POLL
 from tracejit.codegen.pointers import NUMBA_TYPES, Ptr
+from tracejit.codegen.recipes import Recipe
 from tracejit.ir.dtypes import DTYPES
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Reallocate", "context_names", "realloc"]
 
-f64, i64 = types.float64, types.int64
+FLOAT64, INT64 = types.float64, types.int64
 
 Reallocate = Callable[[Any, Any, Any, Any, Any], Any]
 """Emit a call that resizes a block: of (builder, context, block, old bytes, new bytes)."""
@@ -29,14 +30,13 @@ LARGEST_LOG = 1 << 56
 """More elements than any memory holds, and few enough for their bytes to be a number."""
 
 
-
-def context_names(reallocate: Reallocate) -> dict[str, Any]:
-    """Return the functions by name.
+def context_names(reallocate: Reallocate) -> dict[str, object]:
+    """Return the functions by name, or their recipes.
 
     reallocate -- emits the call by which Logs grow
     """
     return {"fail": fail, "interrupted": interrupted, "log_base": log_base, "advance": advance,
-            "log_capacity": log_capacity, "log_grow": _log_growth(reallocate)}
+            "log_capacity": log_capacity, "log_grow": Recipe(log_growth, (reallocate,))}
 
 
 def _word(builder: ir.IRBuilder, context_pointer: ir.Value, k: int) -> Any:
@@ -53,12 +53,12 @@ def fail(typingctx: TypingContext, ctx: types.Type, status: types.Type, a: types
                  args: Sequence[ir.Value]) -> Any:
         base, code, *rest = args
         for k, (value, kind) in enumerate(zip(rest, kinds, strict=True)):
-            number = context.cast(builder, value, kind, f64)
+            number = context.cast(builder, value, kind, FLOAT64)
             place = builder.bitcast(_word(builder, base, 1 + k), number.type.as_pointer())
             builder.store(number, place)
         return code
 
-    return i64(ctx, i64, *kinds), generate
+    return INT64(ctx, INT64, *kinds), generate
 
 
 @intrinsic(prefer_literal=True)
@@ -72,7 +72,7 @@ def interrupted(typingctx: TypingContext, ctx: types.Type, i: types.Type, mask: 
                  args: Sequence[ir.Value]) -> Any:
         word = ir.IntType(64)
         bits = word(mask.literal_value)
-        count = context.cast(builder, args[1], sig.args[1], i64)
+        count = context.cast(builder, args[1], sig.args[1], INT64)
         asks = builder.icmp_unsigned("==", builder.and_(count, bits), bits)
         result = cgutils.alloca_once_value(builder, word(0))
         with builder.if_then(asks, likely=False):
@@ -111,7 +111,7 @@ def advance(typingctx: TypingContext, pointer: types.Type, count: types.Type) ->
                  args: Sequence[ir.Value]) -> Any:
         return builder.gep(args[0], [args[1]])
 
-    return pointer(pointer, i64), generate
+    return pointer(pointer, INT64), generate
 
 
 @intrinsic(prefer_literal=True)
@@ -122,7 +122,7 @@ def log_capacity(typingctx: TypingContext, ctx: types.Type, number: types.Type) 
                  args: Sequence[ir.Value]) -> Any:
         return builder.load(_word(builder, args[0], LOGS + 2 * number.literal_value + 1))
 
-    return i64(ctx, number), generate
+    return INT64(ctx, number), generate
 
 
 def realloc(builder: ir.IRBuilder, ctx: ir.Value, block: ir.Value, old_bytes: ir.Value,
@@ -133,7 +133,7 @@ def realloc(builder: ir.IRBuilder, ctx: ir.Value, block: ir.Value, old_bytes: ir
     return builder.call(function, [block, new_bytes])
 
 
-def _log_growth(reallocate: Reallocate) -> Any:
+def log_growth(reallocate: Reallocate) -> Any:
     @intrinsic(prefer_literal=True)
     def log_grow(typingctx: TypingContext, ctx: types.Type, number: types.Type, needed: types.Type,
                  size: types.Type) -> Any:
@@ -155,7 +155,7 @@ def _log_growth(reallocate: Reallocate) -> Any:
                 builder.store(builder.zext(failed, word), result)
             return builder.load(result)
 
-        return i64(ctx, number, i64, size), generate
+        return INT64(ctx, number, INT64, size), generate
 
     return log_grow
 

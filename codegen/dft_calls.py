@@ -149,8 +149,8 @@ class Transforms:
 NAME = "dft_transform"
 
 
-def _call(builder: ir.IRBuilder, pointers: Sequence[ir.Value], sides: Sequence[ir.Value],
-          others: Sequence[ir.Value]) -> None:
+def _call_transform(builder: ir.IRBuilder, pointers: Sequence[ir.Value],
+                    sides: Sequence[ir.Value], others: Sequence[ir.Value]) -> None:
     """Call the function, which the module has once.
 
     pointers -- of the operand, the result and the room
@@ -166,7 +166,7 @@ def _call(builder: ir.IRBuilder, pointers: Sequence[ir.Value], sides: Sequence[i
     builder.call(module.globals[NAME], [memory, x, *sides[:3], out, *sides[3:], *others])
 
 
-i64, f64 = types.int64, types.float64
+INT64, FLOAT64 = types.int64, types.float64
 
 
 @intrinsic
@@ -180,10 +180,10 @@ def dft(typingctx: TypingContext, x: types.Type, out: types.Type, work: types.Ty
         side = [WORD(2), n_, ir.DoubleType()(1.0)]
         is_inverse = builder.icmp_signed(">", sign_, WORD(0))
         swap = builder.select(is_inverse, WORD(LANES), WORD(0))
-        _call(builder, pointers, side * 2, (count, n_, swap))
+        _call_transform(builder, pointers, side * 2, (count, n_, swap))
         return context.get_dummy_value()
 
-    return types.none(x, out, work, i64, i64, i64), generate
+    return types.none(x, out, work, INT64, INT64, INT64), generate
 
 
 @intrinsic
@@ -195,10 +195,10 @@ def real_dft(typingctx: TypingContext, x: types.Type, out: types.Type, work: typ
                  args: Sequence[ir.Value]) -> Any:
         *pointers, rows_, n_, count_, scale_ = args
         sides = [WORD(1), n_, ir.DoubleType()(1.0), WORD(2), count_, scale_]
-        _call(builder, pointers, sides, (rows_, n_, WORD(0)))
+        _call_transform(builder, pointers, sides, (rows_, n_, WORD(0)))
         return context.get_dummy_value()
 
-    return types.none(x, out, work, i64, i64, i64, f64), generate
+    return types.none(x, out, work, INT64, INT64, INT64, FLOAT64), generate
 
 
 @intrinsic
@@ -210,10 +210,10 @@ def dft_real(typingctx: TypingContext, x: types.Type, out: types.Type, work: typ
                  args: Sequence[ir.Value]) -> Any:
         *pointers, rows_, n_, count_, scale_ = args
         sides = [WORD(2), count_, scale_, WORD(1), n_, ir.DoubleType()(1.0)]
-        _call(builder, pointers, sides, (rows_, n_, WORD(LANES)))
+        _call_transform(builder, pointers, sides, (rows_, n_, WORD(LANES)))
         return context.get_dummy_value()
 
-    return types.none(x, out, work, i64, i64, i64, f64), generate
+    return types.none(x, out, work, INT64, INT64, INT64, FLOAT64), generate
 
 
 def dft_names() -> dict[str, Any]:

@@ -20,11 +20,28 @@ from tracejit.codegen import (
 from tracejit.codegen.context_words import Reallocate, context_names, realloc
 from tracejit.codegen.parallel_calls import parallel_names
 from tracejit.codegen.pointers import pointer
+from tracejit.codegen.recipes import Recipe, Widths, made
 from tracejit.codegen.scalar_intrinsics import scalar_names
 from tracejit.codegen.scipy_calls import scipy_names
 from tracejit.ir.dtypes import DTYPES
 
-__all__ = ["namespace"]
+__all__ = ["namespace", "recipes"]
+
+
+def recipes(widths: Widths, *, reassociate: bool = True,
+            reallocate: Reallocate = realloc) -> dict[str, object]:
+    """Return the functions that emitted source calls by name, or how they are made.
+
+    The arguments are those of `namespace`; functions of `scalar_functions.py` are not among them.
+    """
+    names = scalar_names(widths, reassociate=reassociate)
+    names.update(context_names(reallocate))
+    names.update((f"{name}_at", Recipe(pointer, (dtype,))) for name, dtype in DTYPES.items())
+    names["within"], names["show"] = checked.within, printing.show
+    for more in (library_calls.names, draws.draw_names, dft_calls.dft_names, native.native_names,
+                 ticks.tick_names, parallel_names, scipy_names):
+        names.update(more())
+    return names
 
 
 def namespace(widths: tuple[int, ...], *, reassociate: bool = True,
@@ -36,16 +53,6 @@ def namespace(widths: tuple[int, ...], *, reassociate: bool = True,
     reassociate -- whether the adds of sums may be reordered
     reallocate  -- emits the call by which Logs grow
     """
-    names = scalar_names(widths, reassociate=reassociate)
-    names.update(context_names(reallocate))
-    names.update((f"{name}_at", pointer(dtype)) for name, dtype in DTYPES.items())
-    names["within"], names["show"] = checked.within, printing.show
-    names.update(library_calls.names())
-    names.update(draws.draw_names())
-    names.update(dft_calls.dft_names())
-    names.update(native.native_names())
-    names.update(ticks.tick_names())
-    names.update(parallel_names())
-    names.update(scipy_names())
+    names = made(recipes(widths, reassociate=reassociate, reallocate=reallocate))
     names.update(scalar_functions.functions(names))
     return names

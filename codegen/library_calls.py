@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["names"]
 
-i64 = types.int64
+INT64 = types.int64
 WORD = ir.IntType(64)
 
 
@@ -61,7 +61,7 @@ def gemm(typingctx: TypingContext, left: types.Type, right: types.Type, m: types
                       one, b_, ldb_, a_, lda_, zero, c_, columns])
         return context.get_dummy_value()
 
-    return types.none(left, right, i64, i64, i64, a, i64, b, i64, c), generate
+    return types.none(left, right, INT64, INT64, INT64, a, INT64, b, INT64, c), generate
 
 
 @intrinsic(prefer_literal=True)
@@ -82,7 +82,8 @@ def gemm_at(typingctx: TypingContext, left: types.Type, right: types.Type, m: ty
                       one, b_, ldb_, a_, lda_, zero, c_, ldc_])
         return context.get_dummy_value()
 
-    return types.none(left, right, i64, i64, i64, a, i64, i64, b, i64, i64, c, i64, i64), generate
+    kinds = (INT64,) * 3, (INT64,) * 2
+    return types.none(left, right, *kinds[0], a, *kinds[1], b, *kinds[1], c, *kinds[1]), generate
 
 
 def _moved(builder: ir.IRBuilder, pointer: ir.Value, start: ir.Value) -> ir.Value:
@@ -105,7 +106,7 @@ def potrf(typingctx: TypingContext, n: types.Type, a: types.Type) -> Any:
                      [_char("U"), args[0], args[1], args[0], info])
         return builder.load(info)
 
-    return i64(i64, a), generate
+    return INT64(INT64, a), generate
 
 
 @intrinsic
@@ -124,7 +125,7 @@ def getrf(typingctx: TypingContext, n: types.Type, a: types.Type, pivots: types.
         call_fortran(builder, _letter(a) + "getrf", "iiplpp", [n_, n_, a_, n_, pivots_, info])
         return builder.load(info)
 
-    return i64(i64, a, pivots), generate
+    return INT64(INT64, a, pivots), generate
 
 
 @intrinsic(prefer_literal=True)
@@ -145,7 +146,7 @@ def trsm(typingctx: TypingContext, triangle: types.Type, transposed: types.Type,
                       _number(context, a, 1.0), a_, rows, b_, columns])
         return context.get_dummy_value()
 
-    return types.none(triangle, transposed, diagonal, i64, i64, a, b), generate
+    return types.none(triangle, transposed, diagonal, INT64, INT64, a, b), generate
 
 
 @intrinsic(prefer_literal=True)

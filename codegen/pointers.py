@@ -35,7 +35,7 @@ NUMBA_TYPES: dict[np.dtype, Any] = {
     DTYPES["c128"]: types.complex128,
     **{DTYPES[name]: kind for name, kind in HALF_TYPES.items()},
 }
-i64 = types.int64
+INT64 = types.int64
 
 
 class Ptr(types.Type):
@@ -92,7 +92,7 @@ class PtrGetItem(AbstractTemplate):
     def generic(self, args: tuple[types.Type, ...], kws: object) -> Any:
         pointer_type, index = args
         if isinstance(pointer_type, Ptr) and isinstance(index, types.Integer):
-            return signature(pointer_type.dtype, pointer_type, i64)
+            return signature(pointer_type.dtype, pointer_type, INT64)
         return None
 
 
@@ -103,7 +103,7 @@ class PtrSetItem(AbstractTemplate):
     def generic(self, args: tuple[types.Type, ...], kws: object) -> Any:
         pointer_type, index, _ = args
         if isinstance(pointer_type, Ptr) and isinstance(index, types.Integer):
-            return signature(types.none, pointer_type, i64, pointer_type.dtype)
+            return signature(types.none, pointer_type, INT64, pointer_type.dtype)
         return None
 
 
@@ -153,6 +153,6 @@ def pointer(dtype: np.dtype) -> Any:
             return builder.bitcast(moved, context.get_value_type(result))
 
         known = isinstance(offset, types.Literal)
-        return result(base, offset if known else i64, scope), generate
+        return result(base, offset if known else INT64, scope), generate
 
     return at

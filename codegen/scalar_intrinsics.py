@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
@@ -14,6 +14,7 @@ from tracejit.codegen.casts import cast_to
 from tracejit.codegen.complex_functions import complex_function
 from tracejit.codegen.halves import HALF_TYPES, rounding
 from tracejit.codegen.pointers import NUMBA_TYPES
+from tracejit.codegen.recipes import Recipe, Widths
 from tracejit.codegen.scalars import names_where
 from tracejit.codegen.vector_math import call_math
 from tracejit.ir.dtypes import DTYPES
@@ -31,29 +32,30 @@ FAST_MATH = ("reassoc", "nsz")
 QUICK = frozenset((*names_where(quick=True), "inf", "nan", "bool_", *DTYPES))
 """The functions that take a few instructions."""
 
-i64 = types.int64
+INT64 = types.int64
 
 
-def scalar_names(widths: tuple[int, ...], *, reassociate: bool) -> dict[str, Any]:
-    """Return the functions by name; see `tracejit.codegen.intrinsics.namespace`."""
-    names: dict[str, Any] = {
-        "radd": _reduction_add(FAST_MATH if reassociate else ()), "select": select,
+def scalar_names(widths: Widths, *, reassociate: bool) -> dict[str, object]:
+    """Return the functions by name, or their recipes; see `tracejit.codegen.intrinsics`."""
+    names: dict[str, object] = {
+        "radd": Recipe(reduction_add, (FAST_MATH if reassociate else (),)), "select": select,
         "between": between, "scalar_loop": scalar_loop,
-        "maximum": _extremum("maximum", ">"), "minimum": _extremum("minimum", "<"),
-        "imax": _integer(">"), "imin": _integer("<"),
-        "idiv": _division(False), "imod": _division(True),
-        "inf": float("inf"), "nan": float("nan"),
-        "sqrt": _sqrt(), "fabs": _llvm("fabs"), "floor": _llvm("floor"),
-        "ceil": _llvm("ceil"), "trunc": _llvm("trunc"), "rint": _llvm("rint"),
-        "copysign": _binary(lambda builder, x, y: _call_llvm(builder, "copysign", x, y)),
-        "fmod": _binary(lambda b, x, y: b.frem(x, y)),
+        "maximum": Recipe(extremum, ("maximum", ">")),
+        "minimum": Recipe(extremum, ("minimum", "<")),
+        "imax": Recipe(integer_extremum, (">",)), "imin": Recipe(integer_extremum, ("<",)),
+        "idiv": Recipe(floor_division, (False,)), "imod": Recipe(floor_division, (True,)),
+        "inf": Recipe(float, ("inf",)), "nan": Recipe(float, ("nan",)),
+        "sqrt": square_root, "copysign": sign_copied, "fmod": remainder_of_c,
+        **{name: Recipe(llvm_function, (name,))
+           for name in ("fabs", "floor", "ceil", "trunc", "rint")},
     }
-    names.update((name, _math(name, widths)) for name in names_where(libm=1))
-    names.update((name, _math2(name, widths)) for name in names_where(libm=2))
-    names.update((name, cast_to(NUMBA_TYPES[dtype])) for name, dtype in DTYPES.items()
+    names.update((name, Recipe(math_function, (name, widths))) for name in names_where(libm=1))
+    names.update((name, Recipe(math_function_of_two, (name, widths)))
+                 for name in names_where(libm=2))
+    names.update((name, Recipe(cast_to, (NUMBA_TYPES[dtype],))) for name, dtype in DTYPES.items()
                  if name != "bool")
-    names.update((f"round_{name}", rounding(name)) for name in HALF_TYPES)
-    names["bool_"] = cast_to(types.boolean)
+    names.update((f"round_{name}", Recipe(rounding, (name,))) for name in HALF_TYPES)
+    names["bool_"] = Recipe(cast_to, (types.boolean,))
     return names
 
 
@@ -96,27 +98,36 @@ def scalar_loop(typingctx: TypingContext) -> Any:
     return types.int64(), generate
 
 
+@intrinsic
+def square_root(typingctx: TypingContext, x: types.Type) -> Any:
+    """The square root; complex operands go to `complex_functions.py`."""
+
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
+        if isinstance(x, types.Complex):
+            return context.compile_internal(builder, complex_function("sqrt"), sig, args)
+        return call_llvm(builder, "sqrt", *args)
+
+    return x(x), generate
+
+
+@intrinsic
+def sign_copied(typingctx: TypingContext, x: types.Type, y: types.Type) -> Any:
+    """The first float with the sign of the second."""
+    return x(x, x), lambda context, builder, sig, args: call_llvm(builder, "copysign", *args)
+
+
+@intrinsic
+def remainder_of_c(typingctx: TypingContext, x: types.Type, y: types.Type) -> Any:
+    """C's `fmod`: the sign of the dividend."""
+    return x(x, x), lambda context, builder, sig, args: builder.frem(*args)
+
+
 # --- intrinsics made by functions ---------------------------------------------------------------
 
 
-def _unary(generate: Callable[[object, object], object]) -> Any:
-    @intrinsic
-    def function(typingctx: TypingContext, x: types.Type) -> Any:
-        return x(x), lambda context, builder, sig, args: generate(builder, args[0])
-
-    return function
-
-
-def _binary(generate: Callable[[Any, Any, Any], object]) -> Any:
-    @intrinsic
-    def function(typingctx: TypingContext, x: types.Type, y: types.Type) -> Any:
-        return x(x, x), lambda context, builder, sig, args: generate(builder, *args)
-
-    return function
-
-
-def _call_llvm(builder: ir.IRBuilder, name: str, *args: ir.Value,
-               flags: tuple[str, ...] = ()) -> Any:
+def call_llvm(builder: ir.IRBuilder, name: str, *args: ir.Value,
+              flags: tuple[str, ...] = ()) -> Any:
     """Emit a call of an intrinsic of LLVM whose operands and result are of one type."""
     kind = args[0].type
     fn = builder.module.declare_intrinsic(f"llvm.{name}", [kind],
@@ -124,12 +135,17 @@ def _call_llvm(builder: ir.IRBuilder, name: str, *args: ir.Value,
     return builder.call(fn, args, fastmath=flags)
 
 
-def _llvm(name: str) -> Any:
-    """A unary intrinsic of LLVM on floats."""
-    return _unary(lambda builder, x: _call_llvm(builder, name, x))
+def llvm_function(name: str) -> Any:
+    """Return a unary intrinsic of LLVM on floats."""
+
+    @intrinsic
+    def function(typingctx: TypingContext, x: types.Type) -> Any:
+        return x(x), lambda context, builder, sig, args: call_llvm(builder, name, *args)
+
+    return function
 
 
-def _math(name: str, widths: tuple[int, ...]) -> Any:
+def math_function(name: str, widths: tuple[int, ...]) -> Any:
     """A unary function of libm on floats; complex operands go to `complex_functions.py`."""
 
     @intrinsic
@@ -143,8 +159,8 @@ def _math(name: str, widths: tuple[int, ...]) -> Any:
     return function
 
 
-def _of_numba(context: TargetContext, builder: ir.IRBuilder, function: object,
-              args: Sequence[ir.Value], *kinds: types.Type) -> Any:
+def call_of_numba(context: TargetContext, builder: ir.IRBuilder, function: object,
+                  args: Sequence[ir.Value], *kinds: types.Type) -> Any:
     """Emit a call of a function that Numba knows."""
     known = context.typing_context.resolve_value_type(function)
     signature = known.get_call_type(context.typing_context, kinds, {})
@@ -154,11 +170,11 @@ def _of_numba(context: TargetContext, builder: ir.IRBuilder, function: object,
     return context.cast(builder, result, signature.return_type, kinds[0])
 
 
-def _math2(name: str, widths: tuple[int, ...]) -> Any:
+def math_function_of_two(name: str, widths: tuple[int, ...]) -> Any:
     @intrinsic
     def function(typingctx: TypingContext, x: types.Type, y: types.Type) -> Any:
         if isinstance(x, types.Complex):
-            return x(x, x), lambda context, builder, sig, args: _of_numba(
+            return x(x, x), lambda context, builder, sig, args: call_of_numba(
                 context, builder, operator.pow, args, x, x)
         return x(x, x), lambda context, builder, sig, args: call_math(
             builder, name, list(args), widths)
@@ -166,7 +182,7 @@ def _math2(name: str, widths: tuple[int, ...]) -> Any:
     return function
 
 
-def _reduction_add(flags: tuple[str, ...]) -> Any:
+def reduction_add(flags: tuple[str, ...]) -> Any:
     """An add that may be reordered with its like: the step of a sum."""
 
     @intrinsic
@@ -186,7 +202,7 @@ def _reduction_add(flags: tuple[str, ...]) -> Any:
     return radd
 
 
-def _extremum(name: str, signed: str) -> Any:
+def extremum(name: str, signed: str) -> Any:
     """NaN wins among floats; of two zeros it may be either, as in NumPy."""
 
     @intrinsic
@@ -195,7 +211,7 @@ def _extremum(name: str, signed: str) -> Any:
                      args: Sequence[ir.Value]) -> Any:
             x, y = args
             if isinstance(a, types.Float):
-                return _call_llvm(builder, name, x, y, flags=("nsz",))
+                return call_llvm(builder, name, x, y, flags=("nsz",))
             compare = (builder.icmp_signed if isinstance(a, types.Integer) and a.signed
                        else builder.icmp_unsigned)
             return builder.select(compare(signed, x, y), x, y)
@@ -205,7 +221,7 @@ def _extremum(name: str, signed: str) -> Any:
     return function
 
 
-def _integer(signed: str) -> Any:
+def integer_extremum(signed: str) -> Any:
     """The larger or smaller of two int64."""
 
     @intrinsic
@@ -215,18 +231,18 @@ def _integer(signed: str) -> Any:
             x, y = args
             return builder.select(builder.icmp_signed(signed, x, y), x, y)
 
-        return i64(i64, i64), generate
+        return INT64(INT64, INT64), generate
 
     return function
 
 
-def _division(remainder: bool) -> Any:
+def floor_division(remainder: bool) -> Any:
     """Python's floor division and modulo of int64; 0 where the divisor is 0, as NumPy has it."""
 
     @intrinsic
     def function(typingctx: TypingContext, a: types.Type, b: types.Type) -> Any:
         kind = types.unliteral(a)
-        kind = i64 if not isinstance(kind, types.Integer) else kind
+        kind = INT64 if not isinstance(kind, types.Integer) else kind
 
         def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                      args: Sequence[ir.Value]) -> Any:
@@ -252,19 +268,5 @@ def _division(remainder: bool) -> Any:
             return builder.select(is_zero, zero, result)
 
         return kind(kind, kind), generate
-
-    return function
-
-
-def _sqrt() -> Any:
-    @intrinsic
-    def function(typingctx: TypingContext, x: types.Type) -> Any:
-        def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
-                     args: Sequence[ir.Value]) -> Any:
-            if isinstance(x, types.Complex):
-                return context.compile_internal(builder, complex_function("sqrt"), sig, args)
-            return _call_llvm(builder, "sqrt", *args)
-
-        return x(x), generate
 
     return function

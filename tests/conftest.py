@@ -56,6 +56,8 @@ DRAWN = {
     "test_inductions.py::test_counting_is_pythons": 25,
     "test_finals.py::test_gradients_are_complex_steps": 25,
     "test_inductions.py::test_derivatives_after_counting_are_those_of_a_linear_function": 5,
+    "test_to_numba.py::test_a_module_has_the_bits_of_the_program": 2,
+    "test_to_numba.py::test_functions_of_each_kind": 3,
     "test_translation.py::test_golden_programs_compute_what_their_source_does": 4,
     "test_translation.py::test_ops_compute_what_their_source_does": 3,
     "test_op_kernels.py::test_kernel_computes_what_the_interpreter_does": 16,

@@ -15,7 +15,7 @@ from math import lgamma
 
 __all__ = ["FUNCTIONS"]
 
-_FAR = 0.75
+_NEAR_ONE = 0.75
 _SHIFT = 2.0 ** -664
 _LOG_SHIFT = 664.0 * math.log(2.0)
 _ENOUGH = 1e-12
@@ -137,10 +137,10 @@ def hyper_1f1(a: float, b: float, x: float) -> float:
 
 def hyper_near_one(a: float, b: float, c: float, rest: float) -> float:
     """Return 2F1 of 1 - rest, which is above 0.75, of a c not below a + b."""
-    value = hyper_gauss((a, 0.0), (b, 0.0), c, _FAR)
-    slope = a * b / c * hyper_gauss((a + 1.0, 0.0), (b + 1.0, 0.0), c + 1.0, _FAR)
+    value = hyper_gauss((a, 0.0), (b, 0.0), c, _NEAR_ONE)
+    slope = a * b / c * hyper_gauss((a + 1.0, 0.0), (b + 1.0, 0.0), c + 1.0, _NEAR_ONE)
     lost = 0.0
-    here = 1.0 - _FAR
+    here = 1.0 - _NEAR_ONE
     while here > rest:
         there = max(rest, 0.5 * here)
         u = (here - there) / here
@@ -164,7 +164,7 @@ def hyper_near_one(a: float, b: float, c: float, rest: float) -> float:
 
 def hyper_inside(a: float, b: float, c: float, z: float, rest: float) -> float:
     """Return 2F1 of a z from -0.5 to 1, of which `rest` is 1 - z."""
-    if z <= _FAR or is_end(a) or is_end(b):
+    if z <= _NEAR_ONE or is_end(a) or is_end(b):
         return hyper_gauss((a, 0.0), (b, 0.0), c, z)
     first, second = c - a, c - b
     if is_end(first) or is_end(second):

@@ -235,10 +235,10 @@ def spence(z: float) -> float:
     return result if z < 1.0 else -result - 0.5 * math.log(z) ** 2
 
 
-_PLACES = [0.1 * i - 3.2 for i in range(65)]
-_NODES = tuple([1.0 / (1.0 + math.exp(-math.pi * math.sinh(s))) for s in _PLACES])
-_WEIGHTS = tuple([0.1 * math.pi * math.cosh(s) * v / (1.0 + math.exp(math.pi * math.sinh(s)))
-                  for s, v in zip(_PLACES, _NODES, strict=True)])
+_T_PLACES = [0.1 * i - 3.2 for i in range(65)]
+_T_NODES = tuple([1.0 / (1.0 + math.exp(-math.pi * math.sinh(s))) for s in _T_PLACES])
+_T_WEIGHTS = tuple([0.1 * math.pi * math.cosh(s) * v / (1.0 + math.exp(math.pi * math.sinh(s)))
+                    for s, v in zip(_T_PLACES, _T_NODES, strict=True)])
 
 
 def owens_t(h: float, a: float) -> float:
@@ -259,8 +259,8 @@ def owens_t(h: float, a: float) -> float:
     part = min(end, 9.0 / h) if h > 0.0 else end
     total = 0.0
     for i in range(65):
-        v = part * _NODES[i]
-        total += _WEIGHTS[i] * part * math.exp(-0.5 * h * h * v * v) / (1.0 + v * v)
+        v = part * _T_NODES[i]
+        total += _T_WEIGHTS[i] * part * math.exp(-0.5 * h * h * v * v) / (1.0 + v * v)
     total *= math.exp(-0.5 * h * h) / (2.0 * math.pi)
     return math.copysign(tail - total if turned else total, a)
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tracejit.codegen.kernel import Kernel
     from tracejit.runtime.program import Program
 
-__all__ = ["export_program", "require_silent"]
+__all__ = ["conditions_of", "export_program", "require_silent"]
 
 _SUFFIXES = {".h": (".h",), ".o": (".h", ".o"), ".a": (".h", ".o", ".a"),
              ".so": (".h", ".o", ".a", ".so")}
@@ -62,7 +62,7 @@ def export_program(program: Program, kernel: Kernel, source: str, shown_at: str,
     known = codegen.vector_widths(cpu)
     widths = () if is_strict else known
     results, notes = _names_of_state(program, kernel)
-    interface = make_interface(kernel, _conditions(program), results, notes)
+    interface = make_interface(kernel, conditions_of(program), results, notes)
     symbol = f"tracejit_{_digest(source, interface, codegen.cpu_description(cpu), widths)}"
     functions = Functions(kernel, _namespace(widths, is_strict), shown_at)
     code = codegen.export_kernel(functions, interface, symbol, cpu)
@@ -100,7 +100,7 @@ def _names_of_state(program: Program, kernel: Kernel) -> tuple[dict[int, str], d
     return results, notes
 
 
-def _conditions(program: Program) -> list[tuple[Any, str]]:
+def conditions_of(program: Program) -> list[tuple[Any, str]]:
     """Return the conditions of the program on sizes and ints, each with the reason; no folders."""
     capture = program.capture
     found = [((g.dim, g.relation, g.truth), re.sub(r"/\S*/(?=\S+:\d)", "", g.reason))

@@ -165,6 +165,30 @@ class Lowered(Displayed):
         """Return the compiled program."""
         return Compiled(self)
 
+    def to_numba(self, path: str | os.PathLike[str], *, name: str | None = None) -> Path:
+        """Write the program as a module that needs NumPy and Numba alone; return its path.
+
+        path -- of the module, "model.py" for instance
+        name -- of its function, instead of the program's
+
+        The function takes the program's arrays and numbers one after another, and what it reads
+        from outside behind them; @njit code may call it, and Numba caches it. See docs/export.md.
+        Raises `ExportError` where a program cannot be such a module, as when it prints.
+
+        >>> import tempfile, tracejit
+        >>> cube = tracejit.grad(lambda x: x * x * x).trace(1.0).lower()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     print(cube.to_numba(f"{folder}/cube.py", name="slope").name)
+        cube.py
+        """
+        from tracejit.runtime.numba_export import write_numba_module
+
+        lowered = self
+        if self.kernel.is_checked or self.kernel.parts:
+            with config(verify=False, threads=None):
+                lowered = Lowered(self.traced)
+        return write_numba_module(lowered.traced.program, lowered.kernel, path, name)
+
     def __str__(self) -> str:
         return self.source
 
