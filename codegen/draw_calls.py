@@ -38,5 +38,5 @@ def _parameter(code: ScalarCode, a: Atom) -> Expression:
 def _room_for(frame: KernelFrame, v: Value) -> Array:
     """Return memory for a number: a scalar that nothing reads would be left out, with its draw."""
     buffer = frame.buffers.make_inner(Value(v.aval.with_shape((1,))))
-    buffer.name = frame.fresh(f"r{frame.labels.get(v, '')}")
+    buffer.name = frame.fresh(f"r{frame.labels[v]}")
     return Array(buffer.name, buffer.dtype)

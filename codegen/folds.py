@@ -93,7 +93,7 @@ class Folds:
 
     def begin(self, s: Statement) -> None:
         """Set up the register that a fold is kept in."""
-        register = self._register("s" + self.frame.labels.get(s.target, ""), s)
+        register = self._register("s" + self.frame.labels[s.target], s)
         if s.kind == "running":  # of -0.0, which keeps the sign of zeros
             dtype = register.dtype
             start: Expression = literal(Literal(dtype.type(

@@ -15,7 +15,7 @@ import numpy as np
 from tracejit.codegen.buffers import Buffer, Buffers
 from tracejit.codegen.elements import Elements, Idx
 from tracejit.codegen.expression_edits import call, integer, is_name
-from tracejit.codegen.labels import label_copies, label_values
+from tracejit.codegen.labels import label_values
 from tracejit.codegen.loop_expressions import I64, ZERO, Expression, Var
 from tracejit.codegen.loop_ir import NOWHERE, If, Let, Node, Origin, Return
 from tracejit.codegen.names import MADE_OF_NAMES, is_numbered
@@ -66,7 +66,7 @@ class KernelFrame:
                  target: str) -> None:
         self.graph, self.carried_out = graph, carried_out
         self.elements, self.buffers = elements, buffers
-        self.labels = label_copies(carried_out, label_values(graph))
+        self.labels = label_values(graph, carried_out)
         self.scopes: list[Scope] = []
         self.names: dict[Value, Expression] = {}
         self.failures: list[Failure] = []
@@ -195,14 +195,13 @@ class KernelFrame:
 
     def label(self, v: Value) -> str:
         """Return the name that a value's scalars get: after its number in the printed graph."""
-        return identifier(self.labels.get(v, v.name or "t"))
+        return identifier(self.labels[v])
 
     def origin(self, eqn: Eqn | None) -> Origin:
         """Return the origin of a node that carries out an equation."""
         if eqn is None:
             return NOWHERE
-        is_known = bool(eqn.outputs) and eqn.outputs[0] in self.labels
-        return Origin((self.labels[eqn.outputs[0]],) if is_known else (), eqn.site)
+        return Origin((self.labels[eqn.outputs[0]],) if eqn.outputs else (), eqn.site)
 
     # --- failures -------------------------------------------------------------------------------
 

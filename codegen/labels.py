@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
-from tracejit.ir.core import Graph, Value
+from collections.abc import Iterator
+
+from tracejit.ir.core import Block, Graph, Value
 from tracejit.ir.printer import Names, format_block
 from tracejit.ir.walk import all_eqns
 
-__all__ = ["label_copies", "label_values"]
+__all__ = ["label_values"]
 
 
-def label_values(graph: Graph) -> dict[Value, str]:
-    """Return the names that values have in the printed graph."""
+def label_values(graph: Graph, carried_out: Graph) -> dict[Value, str]:
+    """Return the names of all values of a graph, as printed, and of what is carried out for it.
+
+    There a copy is called like its original; other values that a pass has made get numbers that
+    follow.
+    """
     names = Names()
-    for v in (*graph.sizes, *graph.inputs):
-        names.of(v)
-    format_block(graph.block, names, "", "return")
+    _name_all(names, graph)
+    for v in _defined(carried_out.block):
+        original: Value | None = v
+        while original is not None and original not in names.given:
+            original = original.origin
+        if original is not None:
+            names.given[v] = names.given[original]
+    _name_all(names, carried_out)
     return names.given
 
 
-def label_copies(graph: Graph, labels: dict[Value, str]) -> dict[Value, str]:
-    """Return the names of values and of their copies; a copy is called like its original."""
-    for eqn in all_eqns(graph.block):
-        for v in (*(v for r in eqn.regions for v in r.inputs), *eqn.outputs):
-            if v not in labels and v.origin in labels:
-                labels[v] = labels[v.origin]
-    return labels
+def _name_all(names: Names, graph: Graph) -> None:
+    """Name what is printed of a graph, in its order."""
+    for v in (*graph.sizes, *graph.inputs):
+        names.of(v)
+    format_block(graph.block, names, "", "return")
+
+
+def _defined(block: Block) -> Iterator[Value]:
+    """Yield what equations of a block give, and what their regions are given."""
+    for eqn in all_eqns(block):
+        yield from eqn.outputs
+        for region in eqn.regions:
+            yield from region.inputs

@@ -198,7 +198,7 @@ class Logs:
                 if buffer.kind != "log":
                     self._copy_out(self._part(v, call("advance", base, top)), v)
                     continue
-                buffer.name = self.frame.fresh(f"t{self.frame.labels.get(v, '')}")
+                buffer.name = self.frame.fresh(f"t{self.frame.labels[v]}")
                 self.frame.add(Assign(buffer.name, call("advance", base, top),
                                       self.frame.origin(eqn)))
                 continue

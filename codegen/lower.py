@@ -154,7 +154,7 @@ class Lowerer:
         for k, buffer in frame.buffers.found.items():
             buffer.name = frame.fresh(f"found{k}")
         for buffer in frame.buffers.inner:
-            buffer.name = frame.fresh("t" + frame.labels.get(buffer.values[0], ""))
+            buffer.name = frame.fresh("t" + frame.labels[buffer.values[0]])
         return inputs
 
     def _bind_inputs(self, inputs: Sequence[Buffer]) -> None:

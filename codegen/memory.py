@@ -65,7 +65,7 @@ class BufferMemory:
         v = Value(a.aval)
         labels = self.frame.labels
         self.frame.elements.stored[v] = "kept while arrays exchange places"
-        labels[v] = "kept" + (labels.get(a, "") if isinstance(a, Value) else "")
+        labels[v] = "kept" + (labels[a] if isinstance(a, Value) else "")
         buffer = self.frame.buffers.make_inner(v)
         buffer.name = self.frame.fresh(labels[v])
         self.prepare(buffer)

@@ -43,7 +43,7 @@ class NjitCalls:
     def _room_for(self, v: Value) -> Array:
         """Return memory for a result that is a number."""
         buffer = self.frame.buffers.make_inner(Value(v.aval.with_shape((1,))))
-        buffer.name = self.frame.fresh(f"r{self.frame.labels.get(v, '')}")
+        buffer.name = self.frame.fresh(f"r{self.frame.labels[v]}")
         return Array(buffer.name, buffer.dtype)
 
     def _check(self, status: Var, eqn: Eqn) -> None:

@@ -26,7 +26,7 @@ class StatementCode:
         """Write one assignment."""
         origin = self.frame.origin(s.eqn)
         if "why" in s.extra:
-            origin = Origin((self.frame.labels.get(s.target, "?"),), None, str(s.extra["why"]))
+            origin = Origin((self.frame.labels[s.target],), None, str(s.extra["why"]))
         _KINDS[s.kind](self, s, origin)
 
     def put(self, s: Statement, origin: Origin) -> None:

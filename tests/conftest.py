@@ -35,6 +35,8 @@ DRAWN = {
        for name in ("pieces", "ranks", "surfaces")},
     **{f"test_{name}.py::test_second_derivatives_are_differences_of_the_first": 1
        for name in ("pieces", "surfaces")},
+    "test_reports.py::test_programs_of_the_gallery_show_themselves": 14,
+    "test_reports.py::test_programs_of_the_gallery_are_profiled": 2,
     "test_programs_as_they_are.py::test_programs_are_compiled_once": 5,
     "test_gallery.py::test_compiled_once_for_all_sizes": 16,
     "test_second_derivatives.py::test_second_derivatives_of_special_functions_are_differences": 25,

@@ -20,11 +20,11 @@ def kernel(ctx, x, y, out0, out1, out2, arena, n, m):
     for i in range(n_2):                                      # %5  soft_dtw.py:10
         if interrupted(ctx, i, 15):
             return -1
-        next_row = 2 * i + 2                                  # soft_dtw.py:11
-        row = 2 * i + 1                                       # soft_dtw.py:11
-        end = m + 1                                           # soft_dtw.py:11
+        next_row = 2 * i + 2                                  # %next_row  soft_dtw.py:11
+        row = 2 * i + 1                                       # %row  soft_dtw.py:11
+        end = m + 1                                           # %end  soft_dtw.py:11
         for j in range(1, m + 2):                             # %13  soft_dtw.py:11
-            inside = j != end                                 # soft_dtw.py:11
+            inside = j != end                                 # %inside  soft_dtw.py:11
             if inside:                                        # %13  soft_dtw.py:11
                 v30 = x[row - 1] - y[j - 1]                   # %30  soft_dtw.py:14
                 v17 = t46[row * (m + 1) + j - 1]
@@ -40,9 +40,9 @@ def kernel(ctx, x, y, out0, out1, out2, arena, n, m):
                 t38[(row - 1) * m + j - 1] = v37              # %38  soft_dtw.py:15
                 t42[(row - 1) * m + j - 1] = v41              # %42  soft_dtw.py:15
                 t46[row * (m + 1) + j] = v45                  # %46  soft_dtw.py:14
-            inside_2 = j != 1                                 # soft_dtw.py:11
-            if inside_2:                                      # %13  soft_dtw.py:11
-                column = j - 1                                # soft_dtw.py:11
+            inside_ = j != 1                                  # %inside_  soft_dtw.py:11
+            if inside_:                                       # %13  soft_dtw.py:11
+                column = j - 1                                # %column  soft_dtw.py:11
                 v30_2 = x[next_row - 1] - y[column - 1]       # %30  soft_dtw.py:14
                 v13 = t46[next_row * (m + 1) + column - 1]
                 v13_2 = t46[(next_row - 1) * (m + 1) + column]
@@ -87,22 +87,22 @@ def kernel(ctx, x, y, out0, out1, out2, arena, n, m):
     for i in range(n_2):                                      # %52  soft_dtw.py:10
         if interrupted(ctx, i, 15):
             return -1
-        next_row_2 = n - 2 * i - 1                            # soft_dtw.py:11
-        row_2 = n - 2 * i                                     # soft_dtw.py:11
+        next_row_ = n - 2 * i - 1                             # %next_row_  soft_dtw.py:11
+        row_ = n - 2 * i                                      # %row_  soft_dtw.py:11
         for j in range(m, -1, -1):                            # %58  soft_dtw.py:11
-            inside_3 = j != 0                                 # soft_dtw.py:11
-            if inside_3:                                      # %58  soft_dtw.py:11
-                v61 = t109[row_2 * (m + 1) + j]
-                v96 = v61 * (x[row_2 - 1] - y[j - 1])         # %75 %96  soft_dtw.py:14
+            inside__ = j != 0                                 # %inside__  soft_dtw.py:11
+            if inside__:                                      # %58  soft_dtw.py:11
+                v61 = t109[row_ * (m + 1) + j]
+                v96 = v61 * (x[row_ - 1] - y[j - 1])          # %75 %96  soft_dtw.py:14
                 v97 = v96 + v96                               # %97  soft_dtw.py:14
-                v5_3 = t46[(row_2 - 1) * (m + 1) + j]
-                v5_4 = t46[(row_2 - 1) * (m + 1) + j - 1]
+                v5_3 = t46[(row_ - 1) * (m + 1) + j]
+                v5_4 = t46[(row_ - 1) * (m + 1) + j - 1]
                 v70 = v5_3 < v5_4                             # %70  soft_dtw.py:13
-                v72 = t46[row_2 * (m + 1) + j - 1] < select(v70, v5_3, v5_4)  # %71 %72  soft_dtw.py:13
+                v72 = t46[row_ * (m + 1) + j - 1] < select(v70, v5_3, v5_4)  # %71 %72  soft_dtw.py:13
                 v79 = not v72                                 # %79  soft_dtw.py:13
-                v8 = t42[(row_2 - 1) * m + j - 1]
-                v7 = t38[(row_2 - 1) * m + j - 1]
-                v6 = t35[(row_2 - 1) * m + j - 1]
+                v8 = t42[(row_ - 1) * m + j - 1]
+                v7 = t38[(row_ - 1) * m + j - 1]
+                v6 = t35[(row_ - 1) * m + j - 1]
                 v86 = -v61 * (1.0 / (v6 + v7 + v8))           # %76 %77 %78 %85 %86  soft_dtw.py:14
                 v92 = v86 * v6                                # %92  soft_dtw.py:15
                 v89 = v86 * v7                                # %89  soft_dtw.py:15
@@ -112,27 +112,27 @@ def kernel(ctx, x, y, out0, out1, out2, arena, n, m):
                 v106 = -v92 + select(v79 & (not v70), v95, 0.0)  # %81 %82 %105 %93 %106  soft_dtw.py:13
                 v104 = -v89 + select(v79 & v70, v95, 0.0)     # %80 %103 %90 %104  soft_dtw.py:13
                 v102 = -v87 + select(v72, v95, 0.0)           # %101 %88 %102  soft_dtw.py:13
-                t109[row_2 * (m + 1) + j] = 0.0               # %84  soft_dtw.py:14
+                t109[row_ * (m + 1) + j] = 0.0                # %84  soft_dtw.py:14
                 out2[j - 1] = out2[j - 1] + v98               # %99  soft_dtw.py:14
-                out1[row_2 - 1] = out1[row_2 - 1] + v97       # %100  soft_dtw.py:14
-                t109[row_2 * (m + 1) + j - 1] = t109[row_2 * (m + 1) + j - 1] + v102  # %107  soft_dtw.py:12
-                t109[(row_2 - 1) * (m + 1) + j] = t109[(row_2 - 1) * (m + 1) + j] + v104  # %108  soft_dtw.py:12
-                t109[(row_2 - 1) * (m + 1) + j - 1] = t109[(row_2 - 1) * (m + 1) + j - 1] + v106  # %109  soft_dtw.py:12
-            inside_4 = j != m                                 # soft_dtw.py:11
-            if inside_4:                                      # %58  soft_dtw.py:11
-                column_2 = j + 1                              # soft_dtw.py:11
-                v58 = t109[next_row_2 * (m + 1) + column_2]
-                v96_2 = v58 * (x[next_row_2 - 1] - y[column_2 - 1])  # %75 %96  soft_dtw.py:14
+                out1[row_ - 1] = out1[row_ - 1] + v97         # %100  soft_dtw.py:14
+                t109[row_ * (m + 1) + j - 1] = t109[row_ * (m + 1) + j - 1] + v102  # %107  soft_dtw.py:12
+                t109[(row_ - 1) * (m + 1) + j] = t109[(row_ - 1) * (m + 1) + j] + v104  # %108  soft_dtw.py:12
+                t109[(row_ - 1) * (m + 1) + j - 1] = t109[(row_ - 1) * (m + 1) + j - 1] + v106  # %109  soft_dtw.py:12
+            inside___ = j != m                                # %inside___  soft_dtw.py:11
+            if inside___:                                     # %58  soft_dtw.py:11
+                column_ = j + 1                               # %column_  soft_dtw.py:11
+                v58 = t109[next_row_ * (m + 1) + column_]
+                v96_2 = v58 * (x[next_row_ - 1] - y[column_ - 1])  # %75 %96  soft_dtw.py:14
                 v97_2 = v96_2 + v96_2                         # %97  soft_dtw.py:14
-                v5_6 = t46[(next_row_2 - 1) * (m + 1) + column_2]
-                v5_7 = t46[(next_row_2 - 1) * (m + 1) + column_2 - 1]
+                v5_6 = t46[(next_row_ - 1) * (m + 1) + column_]
+                v5_7 = t46[(next_row_ - 1) * (m + 1) + column_ - 1]
                 v70_2 = v5_6 < v5_7                           # %70  soft_dtw.py:13
                 v71_2 = select(v70_2, v5_6, v5_7)             # %71  soft_dtw.py:13
-                v72_2 = t46[next_row_2 * (m + 1) + column_2 - 1] < v71_2  # %72  soft_dtw.py:13
+                v72_2 = t46[next_row_ * (m + 1) + column_ - 1] < v71_2  # %72  soft_dtw.py:13
                 v79_2 = not v72_2                             # %79  soft_dtw.py:13
-                v8_2 = t42[(next_row_2 - 1) * m + column_2 - 1]
-                v7_2 = t38[(next_row_2 - 1) * m + column_2 - 1]
-                v6_2 = t35[(next_row_2 - 1) * m + column_2 - 1]
+                v8_2 = t42[(next_row_ - 1) * m + column_ - 1]
+                v7_2 = t38[(next_row_ - 1) * m + column_ - 1]
+                v6_2 = t35[(next_row_ - 1) * m + column_ - 1]
                 v86_2 = -v58 * (1.0 / (v6_2 + v7_2 + v8_2))   # %76 %77 %78 %85 %86  soft_dtw.py:14
                 v92_2 = v86_2 * v6_2                          # %92  soft_dtw.py:15
                 v89_2 = v86_2 * v7_2                          # %89  soft_dtw.py:15
@@ -142,12 +142,12 @@ def kernel(ctx, x, y, out0, out1, out2, arena, n, m):
                 v106_2 = -v92_2 + select(v79_2 & (not v70_2), v95_2, 0.0)  # %81 %82 %105 %93 %106  soft_dtw.py:13
                 v104_2 = -v89_2 + select(v79_2 & v70_2, v95_2, 0.0)  # %80 %103 %90 %104  soft_dtw.py:13
                 v102_2 = -v87_2 + select(v72_2, v95_2, 0.0)   # %101 %88 %102  soft_dtw.py:13
-                t109[next_row_2 * (m + 1) + column_2] = 0.0   # %84  soft_dtw.py:14
-                out2[column_2 - 1] = out2[column_2 - 1] + v98_2  # %99  soft_dtw.py:14
-                out1[next_row_2 - 1] = out1[next_row_2 - 1] + v97_2  # %100  soft_dtw.py:14
-                t109[next_row_2 * (m + 1) + column_2 - 1] = t109[next_row_2 * (m + 1) + column_2 - 1] + v102_2  # %107  soft_dtw.py:12
-                t109[(next_row_2 - 1) * (m + 1) + column_2] = t109[(next_row_2 - 1) * (m + 1) + column_2] + v104_2  # %108  soft_dtw.py:12
-                t109[(next_row_2 - 1) * (m + 1) + column_2 - 1] = t109[(next_row_2 - 1) * (m + 1) + column_2 - 1] + v106_2  # %109  soft_dtw.py:12
+                t109[next_row_ * (m + 1) + column_] = 0.0     # %84  soft_dtw.py:14
+                out2[column_ - 1] = out2[column_ - 1] + v98_2  # %99  soft_dtw.py:14
+                out1[next_row_ - 1] = out1[next_row_ - 1] + v97_2  # %100  soft_dtw.py:14
+                t109[next_row_ * (m + 1) + column_ - 1] = t109[next_row_ * (m + 1) + column_ - 1] + v102_2  # %107  soft_dtw.py:12
+                t109[(next_row_ - 1) * (m + 1) + column_] = t109[(next_row_ - 1) * (m + 1) + column_] + v104_2  # %108  soft_dtw.py:12
+                t109[(next_row_ - 1) * (m + 1) + column_ - 1] = t109[(next_row_ - 1) * (m + 1) + column_ - 1] + v106_2  # %109  soft_dtw.py:12
     for i in range(n - 2 * n_2, 0, -1):                       # %52  soft_dtw.py:10
         if interrupted(ctx, i, 15):
             return -1

@@ -20,9 +20,13 @@ import tracejit
 from tracejit.autodiff.keeping import Kept
 from tracejit.inspection.elements import CodeBlock, Line, Paragraph, Section, Table, TableRow
 from tracejit.inspection.html import render_html
+from tracejit.inspection.machine.emitted import equations_by_label, labels_of
+from tracejit.inspection.profiles import instrumented
+from tracejit.inspection.profiles.limits import Level, Limits
 from tracejit.inspection.text import render_text
 from tracejit.ir.core import Graph
 from tracejit.ir.walk import all_eqns
+from tracejit.runtime.stages import Lowered
 
 VOID = {"br", "img", "meta"}
 
@@ -137,17 +141,50 @@ def test_the_passes_lead_from_the_first_graph_to_the_last(name: str) -> None:
                                               "drop_inductions", "simplify", "simplify"]
 
 
-@pytest.mark.parametrize("case", PROGRAMS[::12], ids=str)
+def assert_all_is_named(lowered: Lowered) -> None:
+    """Assert that each equation of a kernel has a name, and that what is shown names such ones."""
+    kernel = lowered.kernel
+    assert {v for graph in (kernel.graph, kernel.carried_out) for e in all_eqns(graph.block)
+            for v in (*e.outputs, *(v for r in e.regions for v in r.inputs))} <= {*kernel.labels}
+    eqns = equations_by_label(kernel)
+    own = {f"%{name}" for name in kernel.labels.values()}
+    assert own >= {*labels_of(kernel.nodes)}
+    text = str(lowered.report(10_000))
+    assert "%?" not in text and lowered.why()
+    for table in tables_in(part(lowered, "loops").elements):
+        for row in table.rows:
+            found = re.fullmatch(r"(?:in |without BLAS, )?(%\w+)", row.cells[0])
+            if found is not None and row.cells[1] != "copy":
+                assert eqns[found[1]].op.name == row.cells[1]
+    shown = re.findall(r"%\w+", lowered.source + str(lowered.report(10_000)["loops", "memory"]))
+    assert {*shown} <= own
+
+
+@pytest.mark.parametrize("case", PROGRAMS, ids=str)
 def test_programs_of_the_gallery_show_themselves(case: Any) -> None:
     if case.refused:
         pytest.skip("it is refused")
     function = tracejit.grad(case.function, argnums=case.argnums)
     arguments = case.arguments(4)
     lowered = function.trace(*arguments).lower()
+    assert_all_is_named(lowered)
     page = lowered._repr_html_()
     Checker(page)
     assert len(page) < 500_000
     assert lowered.graph.name in str(tracejit.explain(function, *arguments))
+
+
+@pytest.mark.parametrize("case", PROGRAMS, ids=str)
+def test_programs_of_the_gallery_are_profiled(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    if case.refused or case.wrong:
+        pytest.skip("it is refused")
+    limits = Limits("a machine", (Level("memory", 0, 1e10),), {"f64": 1e11, "f32": 2e11})
+    monkeypatch.setattr("tracejit.inspection.profiles.profiling.machine_limits", lambda: limits)
+    monkeypatch.setattr(instrumented, "LEAST", -1e9)
+    function = tracejit.grad(case.function, argnums=case.argnums)
+    found = tracejit.profile(function, *case.arguments(4), seconds=0.0)
+    assert "%?" not in str(found)
+    assert "%?" not in found._repr_html_()
 
 
 # --- reasons, against lists made by hand --------------------------------------------------------

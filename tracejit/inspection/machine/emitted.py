@@ -49,6 +49,13 @@ def labels_of(nodes: Sequence[Node]) -> Iterator[str]:
 
 
 def equations_by_label(kernel: Kernel) -> dict[str, Eqn]:
-    """Return the equations of a kernel's graph by the labels of their results, `%3`."""
-    return {f"%{kernel.labels[v]}": eqn
-            for eqn in all_eqns(kernel.graph.block) for v in eqn.outputs if v in kernel.labels}
+    """Return the equations of a kernel by the labels of their results, `%3`.
+
+    Of copies that is the equation of the printed graph.
+    """
+    found: dict[str, Eqn] = {}
+    for graph in (kernel.graph, kernel.carried_out):
+        for eqn in all_eqns(graph.block):
+            for v in eqn.outputs:
+                found.setdefault(f"%{kernel.labels[v]}", eqn)
+    return found

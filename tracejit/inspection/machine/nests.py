@@ -251,7 +251,7 @@ class NestReader:
         return f"{self._statement_label(s)} ({'copy' if s.eqn is None else s.eqn.op.name})"
 
     def _label(self, v: Value) -> str:
-        return f"%{self.kernel.labels.get(v, '?')}"
+        return f"%{self.kernel.labels[v]}"
 
     def dim(self, d: Dim) -> str:
         return self.names.dim(d)

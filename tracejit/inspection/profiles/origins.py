@@ -29,9 +29,10 @@ class Origins:
     def __init__(self, kernel: Kernel, symbols: Symbols) -> None:
         self.symbols = symbols
         self.eqns: dict[str, Eqn] = {}
-        for eqn in all_eqns(kernel.graph.block):
-            own = (*eqn.outputs, *(v for region in eqn.regions for v in region.inputs))
-            self.eqns.update((kernel.labels[v], eqn) for v in own if v in kernel.labels)
+        for graph in (kernel.graph, kernel.carried_out):
+            for eqn in all_eqns(graph.block):
+                for v in (*eqn.outputs, *(v for region in eqn.regions for v in region.inputs)):
+                    self.eqns.setdefault(kernel.labels[v], eqn)
 
     def eqns_of(self, nodes: Sequence[Node]) -> list[Eqn]:
         """Return the equations that nodes stand for, in order."""
