@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import test_blocking as blocked
+from program_laws import Program
 from reported import REPORTED, Expected
 from test_gallery import PROGRAMS
 from test_golden import NAMES, traced_of
@@ -185,6 +187,21 @@ def test_programs_of_the_gallery_are_profiled(case: Any, monkeypatch: pytest.Mon
     found = tracejit.profile(function, *case.arguments(4), seconds=0.0)
     assert "%?" not in str(found)
     assert "%?" not in found._repr_html_()
+
+
+@pytest.mark.parametrize("name", sorted(blocked.PROGRAMS))
+def test_loops_that_stand_in_the_source_in_parts_name_what_is_in_them(
+        name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, attribute, value in blocked.SMALL:
+        monkeypatch.setattr(module, attribute, value)
+    made = Program(blocked.program(blocked.PROGRAMS[name]))
+    try:
+        lowered = tracejit.value_and_grad(made.function, argnums=(0, 1)).trace(
+            *blocked.arguments(9, 8, 7)).lower()
+        assert "4 iterations at a time" in lowered.why()
+        assert_all_is_named(lowered)
+    finally:
+        made.forget()
 
 
 # --- reasons, against lists made by hand --------------------------------------------------------

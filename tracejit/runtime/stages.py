@@ -20,6 +20,7 @@ from tracejit.display import Displayed
 from tracejit.ir.core import Eqn, Graph, Value
 from tracejit.ir.dims import bare_value
 from tracejit.ir.verifier import verify_graph
+from tracejit.passes.blocking import block_products, describe_block
 from tracejit.passes.jamming import describe_jam, unroll_and_jam
 from tracejit.passes.pipeline import PASSES
 from tracejit.program.emitted import digest_of, load_source
@@ -121,6 +122,7 @@ class Lowered(Displayed):
 
     kernel: Kernel
     jammed: list[Eqn]
+    blocked: list[Eqn]
 
     def __init__(self, traced: Traced, change: Callable[[Kernel], None] | None = None) -> None:
         from tracejit.codegen.lower import lower_graph
@@ -131,7 +133,9 @@ class Lowered(Displayed):
         start = perf_counter()
         with stage(graph.name, "making loops of its equations", graph), faults_of_ours(
                 f"{graph.name} cannot be lowered"):
-            carried_out, self.jammed = unroll_and_jam(graph)
+            by_blocks, self.blocked = (graph, []) if _keeps_order(traced) else block_products(
+                graph)
+            carried_out, self.jammed = unroll_and_jam(by_blocks)
             self.kernel = lower_graph(graph, carried_out, checked=settings().verify,
                                       lengths=_row_lengths(traced),
                                       parallel=getattr(traced.program.options, "is_parallel",
@@ -153,13 +157,14 @@ class Lowered(Displayed):
 
     def why(self) -> str:
         """Return the lines of `Traced.why`, with lines on copies of arrays in loops, loops that
-        handle two rows at a time, and sizes of which one value has loops of its own.
+        handle several iterations at a time, and sizes of which one value has loops of its own.
         """
-        jams = dict.fromkeys(map(describe_jam, self.jammed))
+        copied = dict.fromkeys([*map(describe_block, self.blocked),
+                                *map(describe_jam, self.jammed)])
         short = (f"{name} == {n}: loops over it are written out, since it is {n} in the call that "
                  "this was made for; other values have loops" for name, n in
                  self.kernel.short.items())
-        return "\n".join([self.traced.why(), *self.kernel.copies(), *jams, *short])
+        return "\n".join([self.traced.why(), *self.kernel.copies(), *copied, *short])
 
     def compile(self) -> Compiled:
         """Return the compiled program."""
@@ -361,6 +366,11 @@ def traced_sizes(traced: Traced) -> dict[Value, int]:
     return {size: n for v, shape in zip(traced.graph.inputs, traced.shapes, strict=False)
             for d, n in zip(v.aval.shape, shape if isinstance(shape, tuple) else (), strict=False)
             if (size := bare_value(d)) is not None}
+
+
+def _keeps_order(traced: Traced) -> bool:
+    """Return whether sums have to be added up in the program's order."""
+    return getattr(traced.program.options, "fp", "default") == "strict"
 
 
 def _row_lengths(traced: Traced) -> dict[Value, int]:
