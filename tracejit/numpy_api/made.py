@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 
 __all__ = ["Made"]
+
+
+@functools.cache
+def _parts(name: str) -> tuple[str, str]:
+    module, _, last = name.rpartition(".")
+    return module, last
 
 
 class Made:
@@ -19,7 +26,7 @@ class Made:
     @property
     def stands_for(self) -> type:
         """Return the class of SciPy's that the object would have."""
-        module, _, name = self.scipys.rpartition(".")
+        module, name = _parts(self.scipys)
         found: type = getattr(sys.modules[module], name)
         return found
 

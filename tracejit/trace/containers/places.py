@@ -368,11 +368,16 @@ def are_equal_constants(x: object, y: object) -> bool:
         return False
 
 
+_NODES = (list, tuple, dict, MaybeUnset, Choice, Stored, Numbered, StructuredArray)
+
+
 def children(x: object, like: object = None) -> Iterator[Any] | None:
     """Return the items of an inner node; None for a leaf.
 
     like -- the node that it is compared with: an object is a node if that is an open record
     """
+    if not issubclass(type(x), _NODES) and not issubclass(x.__class__, _NODES):
+        return items_of_record(x, like)  # asked once for the class that it passes for
     if isinstance(x, (list, tuple)):
         return iter(x)
     if isinstance(x, dict):
