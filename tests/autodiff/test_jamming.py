@@ -134,7 +134,7 @@ writes = st.one_of(
     st.builds(lambda d: f"{element('r', d)} = 0.5 * v", offsets))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(reads, min_size=1, max_size=4), st.lists(writes, min_size=1, max_size=3),
        st.sampled_from(sorted(ROWS)), st.sampled_from(sorted(COLUMNS)),
        st.one_of(st.just("pass"), st.builds(lambda d, e: f"{element('r', d)} = 0.3".replace(
