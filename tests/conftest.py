@@ -7,8 +7,7 @@ import datetime
 import gc
 import os
 import random
-from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -89,7 +88,7 @@ DRAWN = {
     "test_gallery.py::test_gradient_is_the_derivative": 70,
     "test_gallery.py::test_tangent_is_the_derivative": 50,
     "test_regressions.py::test_program_obeys_the_laws": 30,
-    "test_rotations.py::test_values_are_scipys_and_derivatives_differences": 18,
+    "test_rotations.py::test_values_are_scipys_and_derivatives_differences": 12,
     "test_roots.py::test_roots_are_scipys_and_derivatives_are_differences": 6,
     "test_aliases.py::test_random_programs_are_right_or_refused": 3,
     "test_ops.py::test_the_pullback_has_derivatives_too": 45,
@@ -115,7 +114,9 @@ DRAWN = {
     "test_checkpointing.py::test_gradients_are_those_without_checkpoints": 5,
     "test_splines.py::test_values_are_scipys_and_derivatives_differences": 20,
     "test_splines.py::test_points_outside_are_scipys": 20,
-    "test_numpy_cases.py::test_functions_are_numpys": 400,
+    "test_numpy_cases.py::test_functions_are_numpys": 250,
+    "test_numpy_cases.py::test_ufuncs_are_numpys": 400,
+    "test_notebooks.py::test_notebooks_show_what_comes_out": 4,
     "test_numpy_cases.py::test_kernels_compute_it_too": 20,
     "test_scipy_modules.py::test_values_types_and_derivatives_are_scipys": 160,
     "test_costs.py::test_passes_add_no_flops": 8,
@@ -140,34 +141,28 @@ def pytest_report_header(config: pytest.Config) -> str:
     return f"{SAMPLE} cases of each test of the gauntlet, TRACEJIT_SAMPLE_SEED={_sample_seed()}"
 
 
-def _sampled(items: list[pytest.Item]) -> set[str]:
-    """Return the identifiers of the tests that are not drawn today."""
-    families: dict[str, list[pytest.Item]] = defaultdict(list)
-    for item in items:
-        if "[" in item.nodeid:
-            families[item.nodeid.partition("[")[0]].append(item)
-    dropped: set[str] = set()
-    for family, found in sorted(families.items()):
-        cases = [item.nodeid for item in found]
-        is_gauntlets = "gauntlet" in found[0].path.parts
-        count = DRAWN.get(family.rpartition("/")[2], SAMPLE if is_gauntlets else None)
-        if count is not None:
-            draw = random.Random(f"{_sample_seed()} {family}")
-            dropped |= set(cases) - set(draw.sample(sorted(cases), min(count, len(cases))))
-    return dropped
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Draw a sample of the gauntlet; begin with the longest tests, so that none is left at the end.
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
+    """Draw the cases of today, before pytest makes an item of each of a hundred thousand.
 
     A case that is named on the command line runs with any sample.
     """
-    named = any("[" in argument for argument in config.args)
-    dropped = set() if config.getoption("full") or named else _sampled(items)
-    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in dropped])
-    items[:] = sorted((item for item in items if item.nodeid not in dropped),
-                      key=lambda item: item.path.name != "test_cuda.py")
+    yield
+    config, definition = metafunc.config, metafunc.definition
+    is_gauntlets = "gauntlet" in definition.path.parts
+    count = DRAWN.get(definition.nodeid.rpartition("/")[2], SAMPLE if is_gauntlets else None)
+    if count is None or config.getoption("full") or any("[" in x for x in config.args):
+        return
+    cases = {f"{definition.nodeid}[{call.id}]": call for call in metafunc._calls}
+    draw = random.Random(f"{_sample_seed()} {definition.nodeid}")
+    drawn = set(draw.sample(sorted(cases), min(count, len(cases))))
+    metafunc._calls[:] = [call for name, call in cases.items() if name in drawn]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest tests, so that none is left at the end."""
+    items.sort(key=lambda item: item.path.name != "test_cuda.py")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -178,8 +173,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     _sample_seed()
     if not hasattr(config, "workerinput"):
+        root = Path(__file__).parents[1]
         for folder, depth in ("tracejit", 9), ("codegen", 9), ("tests", 0):
-            compileall.compile_dir(config.rootpath / folder, depth, quiet=1)
+            compileall.compile_dir(root / folder, depth, quiet=1)
 
 
 def pytest_collection_finish() -> None:
