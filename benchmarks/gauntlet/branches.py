@@ -100,11 +100,39 @@ def none_as_a_default(x, scale=None):
     return scale * x * x
 
 
+def special_case_at_a_point(x):
+    if x == 0.0:
+        return 0.0 * x
+    return np.sin(x)
+
+
+def jax_special_case_at_a_point(x):
+    return jnp.where(x == 0.0, 0.0, jnp.sin(x))
+
+
+def pytensor_special_case_at_a_point(x):
+    return pt.switch(pt.eq(x, 0.0), 0.0, pt.sin(x))
+
+
+def torch_special_case_at_a_point(x):
+    if x == 0.0:
+        return 0.0 * x
+    return torch.sin(x)
+
+
+def casadi_special_case_at_a_point(x):
+    return ca.if_else(x == 0.0, 0.0, ca.sin(x))
+
+
 PROGRAMS = [
     program("`if x > 1`", if_on_data, 2.0, JAX=jax_if_on_data, PyTensor=pytensor_if_on_data,
             CasADi=casadi_if_on_data),
     program("`if 0 < x < 1`", chained_comparison, 2.0, JAX=jax_chained_comparison,
             PyTensor=pytensor_chained_comparison, CasADi=casadi_chained_comparison),
+    program("`0 if x == 0 else sin(x)` at 0: the side that runs is flat", special_case_at_a_point,
+            0.0, right=1.0, JAX=jax_special_case_at_a_point,
+            PyTorch=torch_special_case_at_a_point, PyTensor=pytensor_special_case_at_a_point,
+            CasADi=casadi_special_case_at_a_point),
     program("`where(x > 0, sqrt(x), 0)` below 0", root_in_the_dead_branch, X,
             cites=("jax-ml/jax#347", "jax-ml/jax#1052", "casadi/casadi#1878",
                    "HIPS/autograd#396"),

@@ -24,7 +24,7 @@ def print_at_each_call(tool):
 
     slope, out = tool.grad(f), io.StringIO()
     with contextlib.redirect_stdout(out):
-        for _ in range(3):
+        for _ in range(5):
             slope(1.0)
     return out.getvalue().count("called")
 
@@ -77,7 +77,7 @@ def order_of_a_dict(tool):
 
 
 PROGRAMS = [
-    asked("`print(\"called\")` in the function: lines after three calls", print_at_each_call, 3,
+    asked("`print(\"called\")` in the function: lines after five calls", print_at_each_call, 5,
           PyTensor=BUILT_ONCE, CasADi=BUILT_ONCE),
     asked("`seen.append(2 * x)`: its numbers after calls with 1, 2, 3", log_of_numbers,
           [2.0, 4.0, 6.0], PyTensor=BUILT_ONCE, CasADi=BUILT_ONCE),

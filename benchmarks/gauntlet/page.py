@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.gauntlet.program import PEERS, Between, Program, Raises
+from benchmarks.gauntlet.program import PEERS, Between, Program, Raises, shown
 
 __all__ = ["PAGE", "RESULTS", "page", "programs"]
 
@@ -20,8 +20,7 @@ PAGE = ROOT / "docs" / "gauntlet.md"
 RESULTS = Path(__file__).parent / "results.json"
 GROUPS = ("aliases", "state", "effects", "branches", "kinks", "powers", "indices", "extremes",
           "complex_numbers", "matrices", "loops", "conversions", "dtypes", "nesting")
-WORDS = {"right": "right", "NaN": "NaN", "refused": "refused", "error": "error", "no way": "–",
-         "not run": "not run"}
+WORDS = {**dict.fromkeys(("right", "NaN", "refused", "error", "crash", "not run")), "no way": "–"}
 NOT_RUN = ("not run", "")
 
 
@@ -46,8 +45,8 @@ def _lines(results: Mapping[str, Any]) -> Iterator[str]:
         yield f"## {title.rstrip('.')}\n"
         if prose.strip():
             yield f"{prose.strip()}\n"
-        yield f"| program | asked | right | {' | '.join(PEERS)} |"
-        yield "| --- " * (3 + len(PEERS)) + "|"
+        yield f"| program, and what is asked | right | {' | '.join(PEERS)} |"
+        yield "| --- " * (2 + len(PEERS)) + "|"
         for one in found:
             yield _row(group, one, outcomes[one.name])
         yield ""
@@ -56,7 +55,7 @@ def _lines(results: Mapping[str, Any]) -> Iterator[str]:
 def _row(group: str, one: Program, told: Mapping[str, Any]) -> str:
     cites = "".join(f" ({_link(thread)})" for thread in one.cites)
     asks = one.asks.replace("|", r"\|")
-    cells = [f"[{one.name}](../benchmarks/gauntlet/{group}.py)", f"{asks}{cites}",
+    cells = [f"[{one.name}](../benchmarks/gauntlet/{group}.py): {asks}{cites}",
              _right(one.right()), *(_cell(*told.get(peer, NOT_RUN)) for peer in PEERS)]
     return f"| {' | '.join(cells)} |"
 
@@ -68,31 +67,27 @@ def _link(thread: str) -> str:
 
 def _right(right: Any) -> str:
     if isinstance(right, Raises):
-        return right.kind.__name__
+        return "an error"
     if isinstance(right, Between):
-        return f"{_number(right.low)} to {_number(right.high)}"
-    return _number(right)
-
-
-def _number(value: object) -> str:
-    rounded = np.round(np.asarray(value), 6) + 0.0
-    return " ".join(np.array2string(rounded, precision=6, separator=", ").split())
+        return shown(right.low) if right.low == right.high else (
+            f"{shown(right.low)} to {shown(right.high)}")
+    return shown(np.round(right, 6))
 
 
 def _cell(kind: str, text: str) -> str:
-    return f"**{text}**" if kind == "wrong" else WORDS[kind]
+    return f"**{text}**" if kind == "wrong" else WORDS[kind] or kind
 
 
 def _counts(outcomes: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield the table of how often each tool gave what."""
-    kinds = ("right", "wrong", "NaN", "refused", "error", "no way")
+    kinds = ("right", "wrong", "NaN", "refused", "error", "crash", "no way")
     counts = {peer: Counter(told.get(peer, NOT_RUN)[0] for told in outcomes.values())
               for peer in PEERS}
     yield f"| | {' | '.join(PEERS)} |"
     yield "| --- " * (1 + len(PEERS)) + "|"
     for label, parts in (("right", kinds[:1]), ("a wrong number, in silence", kinds[1:2]),
-                         ("NaN", kinds[2:3]), ("an error or a refusal", kinds[3:5]),
-                         ("no way to say it", kinds[5:])):
+                         ("NaN", kinds[2:3]), ("an error, a refusal or a crash", kinds[3:6]),
+                         ("no way to say it", kinds[6:])):
         row = [str(sum(counts[peer][kind] for kind in parts)) for peer in PEERS]
         yield f"| {label} | {' | '.join(row)} |"
     yield ""
@@ -101,7 +96,7 @@ def _counts(outcomes: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 INTRODUCTION = """\
 # The gauntlet
 
-Programs on which tools for gradients are known to go wrong in silence, put to tracejit and to five
+Programs on which tools for gradients are known to go wrong in silence, put to tracejit and to six
 others. Each is written as a user of the tool would write it, and its right answer comes from
 another way: differences of the NumPy function itself, fifty digits of `decimal`, or mathematics.
 The sources, one file for a class of faults, are in `benchmarks/gauntlet/`; `python -m
@@ -112,7 +107,8 @@ How to read it: **a number in bold is wrong**, and nothing said so. A NaN is not
 later. An error or a refusal is no fault here, since the user is told. A dash is a program that the
 tool has no way to say; its source tells why. A tool gets the NumPy program with its own `np` where
 that runs. Where it stops with an error that names a remedy, the remedy is used: JAX has `.at[]` and
-`lax.cond`. JAX compiles by `jit`, PyTorch runs eagerly, PyTensor and CasADi build their graph once.
+`lax.cond`. JAX compiles by `jit`, Enzyme (of MLIR) differentiates JAX's functions by
+`enzyme_jax_ir`, PyTorch runs eagerly, PyTensor and CasADi build their graph once.
 JAX has 64 bits switched on, unless a program is about dtypes. Many of these answers are documented
 by the tools, as what their users have to know; they are here because no run says so.
 

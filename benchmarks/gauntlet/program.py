@@ -16,12 +16,13 @@ import numpy as np
 from benchmarks.gauntlet.tools import Tool
 from benchmarks.workloads.workload import with_names
 
-__all__ = ["PEERS", "Between", "Outcome", "Program", "Raises", "asked", "differences", "program"]
+__all__ = ["PEERS", "Between", "Outcome", "Program", "Raises", "asked", "differences", "program",
+           "shown"]
 
 Way = Callable[[Tool], Any]
 """How an answer is got with a tool."""
 
-PEERS = ("tracejit", "JAX", "PyTorch", "autograd", "PyTensor", "CasADi")
+PEERS = ("tracejit", "JAX", "Enzyme", "PyTorch", "autograd", "PyTensor", "CasADi")
 
 
 class Between(NamedTuple):
@@ -39,7 +40,7 @@ class Raises(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a tool gave: right, wrong, NaN, refused, error or no way, and the text of it."""
+    """What a tool gave: right, wrong, NaN, refused, error, crash or no way, and the text of it."""
 
     kind: str
     text: str
@@ -76,8 +77,8 @@ class Program:
         except Exception as error:
             return _failed(error, right)
         if isinstance(right, Raises):
-            return Outcome("wrong", _shown(answer))
-        return Outcome(_verdict(answer, right), _shown(answer))
+            return Outcome("wrong", shown(answer))
+        return Outcome(_verdict(answer, right), shown(answer))
 
 
 @contextlib.contextmanager
@@ -113,9 +114,14 @@ def _verdict(answer: np.ndarray, right: Any) -> str:
     return "right" if inside.all() else "wrong"
 
 
-def _shown(answer: np.ndarray) -> str:
-    text = np.array2string(answer, precision=6, suppress_small=False, separator=", ")
-    return " ".join(text.split())
+def shown(answer: object) -> str:
+    """Return numbers as text: rows end in semicolons."""
+    array = np.asarray(answer)
+    if array.ndim > 1:
+        return "; ".join(map(shown, array))
+    if array.dtype.kind not in "biufc":
+        return str(answer)
+    return ", ".join(f"{number + 0.0:.6g}" for number in np.atleast_1d(array))
 
 
 def differences(f: Callable[..., Any], *at: Any) -> np.ndarray:
@@ -154,6 +160,8 @@ def program(asks: str, plain: Callable[..., Any], *at: Any, right: Any = None,
     single -- whether tools compute in the dtype that they choose by themselves
     forms  -- per tool its own form, or why there is none
     """
+    forms = _enzyme_is_jax(forms)
+
     def way(peer: str) -> Way | str:
         form = forms.get(peer)
         if isinstance(form, str):
@@ -182,6 +190,12 @@ def asked(asks: str, scene: Callable[[Tool], Any], right: Any, cites: tuple[str,
     cites -- threads of issues
     ways  -- per tool its own scene, or why there is none
     """
+    ways = _enzyme_is_jax(ways)
     name = inspect.unwrap(scene).__name__.replace("_", " ")
     return Program(name=name, asks=asks, right=lambda: right, cites=cites, plain=scene,
                    ways={peer: ways.get(peer, scene) for peer in PEERS})
+
+
+def _enzyme_is_jax(forms: dict[str, Any]) -> dict[str, Any]:
+    """Return forms with those of Enzyme, whose functions are JAX's."""
+    return {"Enzyme": forms["JAX"], **forms} if "JAX" in forms else forms

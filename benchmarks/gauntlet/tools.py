@@ -28,6 +28,10 @@ class Tool:
         """
         raise NotImplementedError
 
+    def curvature(self, f: Compute) -> Compute:
+        """Return the second derivative of a function of one number."""
+        raise NotImplementedError
+
     def settings(self) -> contextlib.AbstractContextManager[Any]:
         """Return the settings under which programs run."""
         return contextlib.nullcontext()
@@ -48,6 +52,9 @@ class Tracejit(Tool):
     def grad(self, f: Compute, static: tuple[int, ...] = (), single: bool = False) -> Compute:
         return self.lib.grad(f)
 
+    def curvature(self, f: Compute) -> Compute:
+        return self.lib.hessian(f)
+
 
 class Jax(Tool):
     """`jit(grad(f))` on `jax.numpy`, with 64 bits unless the program is about dtypes."""
@@ -58,7 +65,7 @@ class Jax(Tool):
         self.lib, self.np = import_module("jax"), import_module("jax.numpy")
 
     def grad(self, f: Compute, static: tuple[int, ...] = (), single: bool = False) -> Compute:
-        compiled = self.lib.jit(self.lib.grad(f), static_argnums=static)
+        compiled = self.lib.jit(self.gradient_of(f, static), static_argnums=static)
 
         def call(*at: Any) -> Any:
             with self.lib.enable_x64(not single):
@@ -67,12 +74,42 @@ class Jax(Tool):
 
         return call
 
+    def gradient_of(self, f: Compute, static: tuple[int, ...]) -> Compute:
+        """Return the gradient, before it is compiled."""
+        return self.lib.grad(f)
+
+    def curvature(self, f: Compute) -> Compute:
+        return self.lib.jit(self.gradient_of(self.gradient_of(f, ()), ()))
+
     def _arrays(self, x: Any) -> Any:
         return self.lib.tree.map(
             lambda leaf: self.np.asarray(leaf) if isinstance(leaf, np.ndarray) else leaf, x)
 
     def settings(self) -> contextlib.AbstractContextManager[Any]:
         return self.lib.enable_x64(True)
+
+
+class Enzyme(Jax):
+    """LLVM's Enzyme, or MLIR's, on functions of JAX: by `jax.vjp` of `enzyme_jax_ir()(f)`."""
+
+    packages = ("enzyme_ad", "jax")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.enzyme_jax_ir = import_module("enzyme_ad.jax").enzyme_jax_ir
+
+    def gradient_of(self, f: Compute, static: tuple[int, ...]) -> Compute:
+        def slope(*at: Any) -> Any:
+            numbers = [k for k in range(len(at)) if k not in static]
+
+            def of_numbers(*given: Any) -> Any:
+                full = dict(zip(numbers, given, strict=True))
+                return f(*(full.get(k, x) for k, x in enumerate(at)))
+
+            value, back = self.lib.vjp(self.enzyme_jax_ir()(of_numbers), *(at[k] for k in numbers))
+            return back(self.np.ones_like(value))[0]
+
+        return slope
 
 
 class Torch(Tool):
@@ -91,6 +128,14 @@ class Torch(Tool):
             leaves = list(first.values()) if isinstance(first, dict) else [first]
             found = [g.numpy() for g in self.lib.autograd.grad(f(*moved), leaves)]
             return dict(zip(first, found, strict=True)) if isinstance(first, dict) else found[0]
+
+        return call
+
+    def curvature(self, f: Compute) -> Compute:
+        def call(at: float) -> Any:
+            x = self._tensor(at, True, False)
+            (slope,) = self.lib.autograd.grad(f(x), x, create_graph=True)
+            return self.lib.autograd.grad(slope, x)[0].numpy()
 
         return call
 
@@ -116,6 +161,9 @@ class Autograd(Tool):
 
     def grad(self, f: Compute, static: tuple[int, ...] = (), single: bool = False) -> Compute:
         return self.lib.grad(f)
+
+    def curvature(self, f: Compute) -> Compute:
+        return self.lib.grad(self.lib.grad(f))
 
 
 class Pytensor(Tool):
@@ -146,6 +194,10 @@ class Pytensor(Tool):
 
         return call
 
+    def curvature(self, f: Compute) -> Compute:
+        x = self.np.dscalar()
+        return self.lib.function([x], self.lib.grad(self.lib.grad(f(x), x), x))
+
 
 class Casadi(Tool):
     """A symbolic expression of scalars (`SX`), or of matrices where a program asks for `MX`."""
@@ -169,7 +221,12 @@ class Casadi(Tool):
 
         return call
 
+    def curvature(self, f: Compute) -> Compute:
+        x = self.lib.SX.sym("x")
+        second = self.lib.Function("h", [x], [self.lib.hessian(f(x), x)[0]])
+        return lambda at: float(second(at))
+
 
 TOOLS: dict[str, type[Tool]] = {
-    "tracejit": Tracejit, "JAX": Jax, "PyTorch": Torch, "autograd": Autograd,
+    "tracejit": Tracejit, "JAX": Jax, "Enzyme": Enzyme, "PyTorch": Torch, "autograd": Autograd,
     "PyTensor": Pytensor, "CasADi": Casadi}
