@@ -20,6 +20,7 @@ SAMPLE = 2
 
 DRAWN = {
     "test_gauntlet.py::test_an_answer_is_right_or_there_is_none": 25,
+    "test_statistics.py::test_edges_and_errors_are_scipys": 30,
     "test_print.py::test_prints_what_python_prints": 16,
     "test_gradients_by_objects.py::test_floats_are_gradients_and_all_else_is_the_objects_own": 30,
     "test_halves.py::test_ufuncs_of_float16_are_numpys": 12,

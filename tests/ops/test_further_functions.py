@@ -23,8 +23,9 @@ FURTHER_CASES: dict[str, list[tuple[Any, ...]]] = {
     **STATISTICS_CASES}
 
 PLACES = [(name, k) for name, cases in FURTHER_CASES.items() for k in range(len(cases))]
-NOT_SMOOTH = ("minimum_phase", "rosen_hess", "rosen_hess_prod", "pade")
-"""Functions with kinks that are tiny, or whose numbers are too large for the differences."""
+NOT_SMOOTH = ("minimum_phase", "rosen_hess", "rosen_hess_prod", "pade", "fligner", "tukey_hsd")
+"""Functions with kinks that are tiny, without derivatives, or whose numbers are too large for the
+differences; `tukey_hsd` is a studentized range, of which kernels take minutes to compile."""
 
 
 def _is_real(args: tuple[Any, ...]) -> bool:

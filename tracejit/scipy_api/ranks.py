@@ -27,7 +27,7 @@ from tracejit.trace.values.equations import apply, as_operand, cast, dims_of, is
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.python_numbers import require_ours
 
-__all__: list[str] = []
+__all__ = ["ranked"]
 
 
 class SlopeResult(NamedTuple):
@@ -39,7 +39,7 @@ class SlopeResult(NamedTuple):
     high_slope: Any
 
 
-def _ranks(x: np.ndarray, method: str) -> Any:
+def ranked(x: np.ndarray, method: str) -> Any:
     """Return the ranks of numbers along the last axis, as floats."""
     smaller = np.sum(x[..., None, :] < x[..., :, None], axis=-1)
     alike = x[..., None, :] == x[..., :, None]
@@ -68,7 +68,7 @@ def rankdata(a: object, method: str = "average", *, axis: object = None,
     along = 0 if axis is None else normalize_axis(axis, len(dims_of(x)))
     given: Any = np.reshape(x, (-1,)) if axis is None else np.moveaxis(x, along, -1)
     average = method == "average"
-    found: Any = cast(as_tracer(_ranks(given, method)), np.float64 if average else np.int64)
+    found: Any = cast(as_tracer(ranked(given, method)), np.float64 if average else np.int64)
     if x.dtype.kind == "f" and average:
         found = np.where(np.any(np.isnan(given), axis=-1, keepdims=True), np.nan, found)
     elif x.dtype.kind == "f":
@@ -103,7 +103,7 @@ def spearmanr(a: object, b: object = None, axis: int = 0, nan_policy: str = "pro
     n = as_operand(dims_of(x)[0])
     require_ours(n > 2, NotCaptured, "scipy.stats.spearmanr of less than three pairs is not "
                  "captured. Give more")
-    u, v = (r - np.mean(r) for r in (_ranks(x, "average"), _ranks(y, "average")))
+    u, v = (r - np.mean(r) for r in (ranked(x, "average"), ranked(y, "average")))
     both = np.sum(u * u) * np.sum(v * v)
     unknown = (both == 0.0) | np.any(np.isnan(x)) | np.any(np.isnan(y))
     found = np.where(unknown, np.nan, np.sum(u * v) / np.sqrt(np.where(unknown, 1.0, both)))
