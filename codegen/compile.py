@@ -22,6 +22,7 @@ from numba.core.registry import cpu_target
 from numba.core.targetconfig import ConfigStack
 
 from tracejit.codegen import pointers
+from tracejit.codegen.blas_threads import limit_small_calls
 from tracejit.codegen.halves import half_functions
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.libraries import load_libmvec
@@ -210,6 +211,7 @@ def _compile(functions: Functions, symbol: str, beside: Sequence[str]) -> Machin
     bitcode = optimised.as_bitcode()
     middle = perf_counter()
     object_code = machine.emit_object(optimised)
+    limit_small_calls(f.name for f in optimised.functions if f.is_declaration)
     engine = load_object(object_code)
     end = perf_counter()
     times = {"translation": front - start, "llvm": middle - front, "object": end - middle}

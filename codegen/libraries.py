@@ -22,7 +22,7 @@ from tracejit.ir.draws import address_of_function
 from tracejit.ir.scipy_functions import SPECIAL_PREFIX, address_of_special
 
 __all__ = ["DRAWS_PREFIX", "ROUTINES", "bind_functions", "find_blas", "link_words",
-           "linkable_name", "linkable_names", "load_libmvec"]
+           "linkable_name", "linkable_names", "load_libmvec", "threads_of_blas"]
 
 LIBRARY = "libmvec.so.1"
 
@@ -102,6 +102,20 @@ def _from_numpy() -> tuple[str, int, dict[str, int]] | None:
             found[routine] = address
         return f"NumPy ({os.path.basename(path)})", 64, found
     return None
+
+
+def threads_of_blas() -> tuple[int, int]:
+    """Return the addresses of the functions of NumPy's OpenBLAS on its number of threads.
+
+    The first one tells it, the second one sets it, for the whole process.
+    """
+    library = ctypes.CDLL(_files_of_numpy()[0])
+    functions = (getattr(library, f"scipy_openblas_{what}_num_threads64_")
+                 for what in ("get", "set"))
+    get, put = (ctypes.cast(f, ctypes.c_void_p).value for f in functions)
+    assert get is not None
+    assert put is not None
+    return get, put
 
 
 def linkable_name(routine: str) -> str:

@@ -11,20 +11,20 @@ __all__ = ["load_object", "target_machine"]
 _MACHINES: dict[str, Any] = {}
 
 
-def target_machine(reloc: str = "static", cpu_name: str | None = None) -> Any:
-    """Return LLVM's target machine for this CPU (or a named one)."""
-    key = f"{reloc} {cpu_name}"
+def target_machine(reloc: str = "static", cpu_name: str | None = None, effort: int = 3) -> Any:
+    """Return LLVM's target machine for this CPU (or a named one), of an optimisation level."""
+    key = f"{reloc} {cpu_name} {effort}"
     if key not in _MACHINES:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
-        _MACHINES[key] = _new_machine(reloc, cpu_name)
+        _MACHINES[key] = _new_machine(reloc, cpu_name, effort)
     return _MACHINES[key]
 
 
-def _new_machine(reloc: str, cpu_name: str | None) -> Any:
+def _new_machine(reloc: str, cpu_name: str | None, effort: int = 3) -> Any:
     features = "" if cpu_name else llvm.get_host_cpu_features().flatten()
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=cpu_name or llvm.get_host_cpu_name(), features=features, opt=3, reloc=reloc,
+        cpu=cpu_name or llvm.get_host_cpu_name(), features=features, opt=effort, reloc=reloc,
         codemodel="jitdefault" if reloc == "static" else "default")
 
 

@@ -306,12 +306,14 @@ def load_object_code(symbol: str, object_code: bytes, needs: dict[str, Any]) -> 
     if symbol not in _LOADED:
         import llvmlite.binding as llvm
 
+        from tracejit.codegen.blas_threads import limit_small_calls
         from tracejit.codegen.libraries import bind_functions, find_blas, load_libmvec
         from tracejit.codegen.machine import load_object
 
         if needs["blas"] is not None and list(find_blas()) != needs["blas"]:
             raise Missing(f"BLAS is {find_blas()[0]}, and was {needs['blas'][0]}")
         names = undefined_symbols(object_code)
+        limit_small_calls(names)
         if any(name.startswith("_ZGV") for name in names):
             load_libmvec()
         try:
