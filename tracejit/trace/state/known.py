@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.ir.core import Atom, Block, Eqn, Literal, Value
+from tracejit.ir.core import Atom, Eqn, Literal, Value
 from tracejit.ir.dims import dim_values, evaluate
 from tracejit.ir.interpreter import Env, run_eqn
-from tracejit.ir.walk import free_values
+from tracejit.ir.walk import eqn_uses
 from tracejit.trace.ground.context import current
 from tracejit.trace.state.guards import Guarded, HeldElements
 from tracejit.trace.state.paths import Leaf
@@ -103,7 +103,7 @@ class _Search:
             return True
         eqn = self.makers.get(atom)
         if eqn is None or atom.is_log or eqn.op.kind == "opaque" or not self._are_known(
-                free_values(Block((), (eqn,), ()))):
+                eqn_uses(eqn)):  # one by one: regions are not gone through where data is an operand
             return False
         self.order.append(eqn)
         self.seen.update(eqn.outputs)
