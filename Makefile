@@ -16,7 +16,7 @@ FAST := $(addprefix tests/, capture/test_aliases.py autodiff/test_check_grads.py
     autodiff/test_transforms.py capture/test_zero_d.py \
     gauntlet/test_given_texts.py gauntlet/test_refusal_messages.py gauntlet/test_texts_of_numbers.py)
 
-.PHONY: help demo fast test test-full check fuzz bench bench-full golden docs notebooks
+.PHONY: help demo fast test test-full check lint types house fuzz bench bench-full golden docs notebooks
 
 help:
 	@echo 'make demo       fit three models with compiled gradients; print fits, errors, times, source'
@@ -46,8 +46,15 @@ test-full: $(VENV)/dev.stamp
 	$(PY) -m pytest -n $(JOBS) --dist worksteal -q --full
 
 check: $(VENV)/dev.stamp
+	@$(MAKE) --no-print-directory --jobs=2 lint types house
+
+lint: $(VENV)/dev.stamp
 	$(PY) -m ruff check
+
+types: $(VENV)/dev.stamp
 	$(PY) -m mypy --strict tracejit
+
+house: $(VENV)/dev.stamp
 	$(PY) -m pytest -q tests/house/test_packaging.py tests/house/test_house.py
 
 fuzz: $(VENV)/dev.stamp
