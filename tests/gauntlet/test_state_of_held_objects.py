@@ -6,6 +6,7 @@ oracle is Python's result at every call.
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -161,8 +162,13 @@ def chain(n):
     for k in range(n):
         node = (A, B)[k % 2](float(k), node)
     return node
-OBJS = [chain(400), chain(1)]
+OBJS = [chain(200), chain(1)]
 def f(x):
     return x * min(OBJS).v
 """
-    run(HEAD + nodes, "A.K = -1.0", tmp_path)
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(500)  # and the chain is not a long one, of which each node is guarded
+    try:
+        run(HEAD + nodes, "A.K = -1.0", tmp_path)
+    finally:
+        sys.setrecursionlimit(before)
