@@ -27,6 +27,7 @@ _STRUCTURED = ("cond", "fori_loop", "map", "scan", "while_loop")
 _HOMES: dict[str, str] = {
     **dict.fromkeys((*_API, *_TAPE, *_STRUCTURED), "tracejit.api"),
     **dict.fromkeys(_TRANSFORMS, "tracejit.transforms.public"),
+    **dict.fromkeys(("hessp", "linear_operator"), "tracejit.transforms.solvers"),
     **dict.fromkeys(("DeviceError", "Refusal"), "tracejit.errors"),
     "DeviceArray": "tracejit.program.cuda.arrays", "stream": "tracejit.program.cuda.streams",
     "register_structure": "tracejit.classes",

@@ -65,6 +65,10 @@ from tracejit.transforms.public import (
     vjp as vjp,
     vmap as vmap,
 )
+from tracejit.transforms.solvers import (
+    hessp as hessp,
+    linear_operator as linear_operator,
+)
 from tracejit.classes import register_structure as register_structure
 from tracejit.versions import show_versions as show_versions
 
@@ -75,7 +79,7 @@ __all__ = ["AggregationMethod", "DeviceArray", "DeviceError", "Function", "Gradi
            "UnconnectedGradients", "Variable", "__version__", "check_grads",
            "checkpoint", "clear_caches", "cond", "config", "constant",
            "custom_gradient", "debug_print", "explain", "fori_loop", "grad",
-           "gradients", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp",
-           "load", "map", "no_gradient", "profile", "recompute_grad", "register_op",
-           "register_structure", "scan", "show_versions", "spec", "stop_gradient", "stream",
-           "value_and_grad", "vjp", "vmap", "while_loop"]
+           "gradients", "hessian", "hessp", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp",
+           "linear_operator", "load", "map", "no_gradient", "profile", "recompute_grad",
+           "register_op", "register_structure", "scan", "show_versions", "spec", "stop_gradient",
+           "stream", "value_and_grad", "vjp", "vmap", "while_loop"]

@@ -19,8 +19,8 @@ from test_packaging import MODULES
 
 import tracejit
 
-TRANSFORMS = ("grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp",
-              "value_and_grad", "vjp", "vmap")
+TRANSFORMS = ("grad", "hessian", "hessp", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp",
+              "linear_operator", "value_and_grad", "vjp", "vmap")
 MADE_BY_TRACEJIT = {"DeviceArray", "DeviceError", "Function", "Refusal"}
 """The public classes of which users make no object."""
 

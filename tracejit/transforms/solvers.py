@@ -1,0 +1,126 @@
+"""Derivatives in the form in which solvers ask for them: of a first argument, others behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracejit.configuration import Threads
+from tracejit.runtime.tracebacks import hiding_frames
+from tracejit.transforms.options import Fp, Target
+from tracejit.transforms.public import grad, jit, jvp, vjp
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
+
+__all__ = ["hessp", "linear_operator"]
+
+
+@hiding_frames
+def hessp(fn: Callable[..., object], *, fp: Fp = "default", target: Target = "cpu",
+          threads: Threads = None) -> Callable[..., Any]:
+    """Return the product of a Hessian and a direction as `scipy.optimize.minimize` asks for it.
+
+    fn      -- a function of an array x, and of others behind it, that returns a real scalar
+    fp      -- "default", or "strict", which turns off vectorised math and reordered sums
+    target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
+    threads -- how many threads share loops, or "auto"; None for the setting, see `config`
+
+    `hessp(f)(x, p, *args)` is the Hessian of f by x alone at (x, *args), times p, which has the
+    shape of x; so is the result. It costs a small multiple of the function, for any number of
+    elements, and is compiled once for all sizes. `hvp` is its like for directions in all arguments.
+
+    Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
+    line and a remedy.
+    Raises `TypeError` or `ValueError` where p does not fit x.
+
+    >>> import numpy as np, tracejit
+    >>> def f(x, k):
+    ...     return k * x[0] ** 2 * x[1]
+    >>> tracejit.hessp(f)(np.array([1.0, 2.0]), np.array([1.0, 0.0]), 0.5)
+    array([2., 1.])
+    """
+    slope = grad(fn)
+
+    def product(x: object, p: object, *args: object) -> Any:
+        _, turned = jvp(lambda y: slope(y, *args), (x,), (p,))
+        return turned
+
+    product.__name__ = f"hessp[{_name(fn)}]"
+    return jit(product, fp=fp, target=target, threads=threads)
+
+
+@hiding_frames
+def linear_operator(fn: Callable[..., object], x: object, *args: object, fp: Fp = "default",
+                    threads: Threads = None) -> LinearOperator:
+    """Return the Jacobian at a point as SciPy's `LinearOperator`: products with it, never itself.
+
+    fn      -- a function of an array x, and of others behind it, that returns an array or a number
+    x       -- where to differentiate: a float array of n elements, of any shape
+    args    -- further arguments of `fn`
+    fp      -- "default", or "strict", which turns off vectorised math and reordered sums
+    threads -- how many threads share loops, or "auto"; None for the setting, see `config`
+
+    The operator has the shape (m, n) for a result of m elements: `matvec` is one sweep forward,
+    `rmatvec` one forward and one back, both with elements in C order. The operator keeps a copy of
+    x; `args` are read when it is used.
+
+    Raises `Refusal` for a construct that cannot be captured: the message names the line and a
+    remedy.
+    Raises `TypeError` where x is no real float array, or the result is no real float.
+
+    >>> import numpy as np, tracejit
+    >>> J = tracejit.linear_operator(lambda x: x[1:] * x[:-1], np.array([1.0, 2.0, 3.0]))
+    >>> J.shape
+    (2, 3)
+    >>> J @ np.array([1.0, 0.0, 0.0]), J.T @ np.array([0.0, 1.0])
+    (array([2., 0.]), array([0., 3., 2.]))
+    """
+    point = np.array(x)
+    if point.dtype.kind != "f":
+        raise TypeError(f"linear_operator differentiates by real float arrays, and x has the dtype "
+                        f"{point.dtype}. Pass x.astype(float)")
+    settings: dict[str, Any] = {"fp": fp, "threads": threads}
+    value = np.asarray(jit(fn, **settings)(point, *args))
+    if value.dtype.kind != "f":
+        raise TypeError(f"linear_operator differentiates real float results, and {_name(fn)} "
+                        f"returns {value.dtype}")
+    forward, back = (jit(product, **settings) for product in _products(fn))
+    return _operator(point, value, lambda v: forward(point, v, *args),
+                     lambda w: back(point, w, *args))
+
+
+def _operator(point: np.ndarray, value: np.ndarray, forward: Callable[[Any], Any],
+              back: Callable[[Any], Any]) -> LinearOperator:
+    """Return an operator on flat arrays, of products with arrays as the function has them."""
+    from scipy.sparse.linalg import LinearOperator
+
+    def matvec(v: Any) -> Any:
+        return np.ravel(forward(np.asarray(v, point.dtype).reshape(point.shape)))
+
+    def rmatvec(w: Any) -> Any:
+        given = np.asarray(w, value.dtype).reshape(value.shape)
+        return np.ravel(back(given if value.shape else given[()]))
+
+    return LinearOperator((value.size, point.size), matvec=matvec, rmatvec=rmatvec,
+                          dtype=np.result_type(value, point))
+
+
+def _products(fn: Callable[..., object]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the products with the Jacobian by a first argument, and with its transpose."""
+    def forward(x: object, v: object, *args: object) -> Any:
+        _, turned = jvp(lambda y: fn(y, *args), (x,), (v,))
+        return turned
+
+    def back(x: object, w: object, *args: object) -> Any:
+        _, pullback = vjp(lambda y: fn(y, *args), x)
+        return pullback(w)[0]
+
+    forward.__name__, back.__name__ = f"jvp[{_name(fn)}]", f"vjp[{_name(fn)}]"
+    return forward, back
+
+
+def _name(fn: Callable[..., object]) -> str:
+    return getattr(fn, "__name__", "f").replace("<lambda>", "_lambda")
