@@ -120,6 +120,31 @@ def casadi_positive_less_negative_part(x):
     return ca.fmax(x, 0.0) - ca.fmax(-x, 0.0)
 
 
+def logistic_loss(z, y):
+    return np.maximum(z, 0.0) - z * y + np.log1p(np.exp(-np.abs(z)))
+
+
+def torch_logistic_loss(z, y):
+    above = torch.maximum(z, torch.zeros_like(z))
+    return above - z * y + torch.log1p(torch.exp(-torch.abs(z)))
+
+
+def casadi_logistic_loss(z, y):
+    return ca.fmax(z, 0.0) - z * y + ca.log1p(ca.exp(-ca.fabs(z)))
+
+
+def payoff_and_its_opposite(x):
+    return max(x, 0.0) - max(-x, 0.0)
+
+
+def jax_payoff_and_its_opposite(x):
+    return jnp.maximum(x, 0.0) - jnp.maximum(-x, 0.0)
+
+
+def pytensor_payoff_and_its_opposite(x):
+    return pt.maximum(x, 0.0) - pt.maximum(-x, 0.0)
+
+
 def spread_of_equals(x):
     return np.std(x) ** 2
 
@@ -162,4 +187,10 @@ PROGRAMS = [
     program("max(x, 0) - max(-x, 0) at 0, which is x", positive_less_negative_part, 0.0,
             right=1.0, PyTorch=torch_positive_less_negative_part,
             CasADi=casadi_positive_less_negative_part),
+    program("the same by Python's `max`", payoff_and_its_opposite, 0.0, right=1.0,
+            JAX=jax_payoff_and_its_opposite, PyTensor=pytensor_payoff_and_its_opposite,
+            CasADi=casadi_positive_less_negative_part),
+    program("max(z, 0) - z y + log1p(exp(-|z|)) at z = 0, y = 0.8: a logistic loss",
+            logistic_loss, 0.0, 0.8, right=-0.3, PyTorch=torch_logistic_loss,
+            CasADi=casadi_logistic_loss),
 ]

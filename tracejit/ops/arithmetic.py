@@ -4,8 +4,8 @@ A line holds the op's name, its NumPy function, its scalar code and its partial 
 of the output `z` and the operands. Derivatives of standard functions are in any table, e.g.
 Abramowitz and Stegun, Handbook of Mathematical Functions, chapter 4.
 
-Conventions, the same everywhere: `abs'(0) = 0`; where operands tie, the first one that attains the
-extremum has the whole derivative.
+Conventions, the same everywhere: `abs'(0) = 0`; where two operands tie, each has half of the
+derivative of their extremum. Of an axis' equal elements the first one has all of it.
 """
 
 from __future__ import annotations
@@ -95,14 +95,32 @@ elementwise("abs", np.absolute, "fabs({0})", lambda z, x: (np.sign(x),), exact=T
             integer="abs({0})")
 elementwise("sign", np.sign, "select({0} > {zero}, {one}, select({0} < {zero}, -{one}, "
             "select({0} == {zero}, {zero}, {0})))", exact=True, kinds="if")
+
+
+def _shared(x: Primal, y: Primal, is_result: object, is_alone: object) -> tuple[Where, Where]:
+    """Return the derivatives of an extremum of two: of equal ones each has a half.
+
+    Along a line max(x, y) has the larger slope of x and y on one side of a tie, and the smaller on
+    the other. What has a slope has the mean of both sides, so that sums of extrema have it, too:
+    max(x, 0) + log1p(exp(-abs(x))) has the slope of log(1 + exp(x)) at 0.
+
+    is_result -- where x is the extremum
+    is_alone  -- where x is, and y is not
+    """
+    share = choose(x == y, *np.array([0.5, 1.0], x.dtype))
+    return Where(is_result, share=share), Where(is_alone, False, share)
+
+
 elementwise("maximum", np.maximum, "maximum({0}, {1})",
-            lambda z, x, y: (Where(x >= y), Where(x >= y, False)), exact=True, kinds="bif")
+            lambda z, x, y: _shared(x, y, x >= y, x > y), exact=True, kinds="bif")
 elementwise("minimum", np.minimum, "minimum({0}, {1})",
-            lambda z, x, y: (Where(x <= y), Where(x <= y, False)), exact=True, kinds="bif")
+            lambda z, x, y: _shared(x, y, x <= y, x < y), exact=True, kinds="bif")
 elementwise("fmax", np.fmax, "select(({0} >= {1}) | ({1} != {1}), {0}, {1})",
-            lambda z, x, y: (Where((x >= y) | (y != y)), Where((x < y) | (x != x))), exact=True)
+            lambda z, x, y: _shared(x, y, (x >= y) | (y != y), (x > y) | (y != y)), exact=True)
 elementwise("fmin", np.fmin, "select(({0} <= {1}) | ({1} != {1}), {0}, {1})",
-            lambda z, x, y: (Where((x <= y) | (y != y)), Where((x > y) | (x != x))), exact=True)
+            lambda z, x, y: _shared(x, y, (x <= y) | (y != y), (x < y) | (y != y)), exact=True)
+
+
 elementwise("copysign", np.copysign, "copysign({0}, {1})",
             lambda z, x, y: (np.sign(x) * np.copysign(1.0, y), None), exact=True, domain=(0.5, 2.0))
 elementwise("nextafter", np.nextafter, "nextafter({0}, {1})", lambda z, x, y: (1.0, None),

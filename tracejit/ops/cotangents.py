@@ -22,10 +22,11 @@ __all__ = ["Cotangent", "Masked", "Primal", "Scattered", "Tangent", "Unread", "W
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A derivative that is 1 where `mask` holds, or does not, and 0 elsewhere, by selection."""
+    """A derivative: `share` where `mask` holds, or does not, and 0 elsewhere, by selection."""
 
     mask: Any
     holds: bool = True
+    share: Any = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ def narrow(ct: Cotangent, mask: object, holds: bool = True) -> Masked:
 def scale(ct: Any, d: Any) -> Any:
     """Return a cotangent times the conjugate of a derivative."""
     if isinstance(d, Where):
-        return narrow(ct, d.mask, d.holds)
+        return narrow(scale(ct, d.share), d.mask, d.holds)
     if isinstance(ct, Masked):
         return Masked(ct.conditions, scale(ct.value, d), ct.is_zero and isinstance(d, (int, float)))
     if isinstance(d, (int, float)) and d in (1, -1):
@@ -162,7 +163,7 @@ def scale(ct: Any, d: Any) -> Any:
 def apply_derivative(d: object, tangent: Any) -> Any:
     """Return a derivative times a tangent."""
     if isinstance(d, Where):
-        sides = tangent, np.zeros((), tangent.dtype)[()]
+        sides = apply_derivative(d.share, tangent), np.zeros((), tangent.dtype)[()]
         return np.where(d.mask, *sides if d.holds else sides[::-1])
     if isinstance(d, (int, float)) and d in (1, -1):
         return tangent if d == 1 else -tangent
