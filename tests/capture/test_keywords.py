@@ -99,6 +99,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "qr_multiply": (M, P), "cho_solve_banded": ((Q, True), V), "convolution_matrix": (V, 4),
     "leslie": (V, W[:-1]), "fiedler_companion": (V,), "diagsvd": (V, 5, len(V)),
     "cdf2rdf": (V + 0j, M), "cholesky_banded": (Q,),
+    "rsf2csf": scipy.linalg.schur(M),
 }
 """What a function is called with; `(M,)` where it is not here."""
 

@@ -24,7 +24,15 @@ def _linalg(name: str, **words: Any) -> Any:
     return lambda *xs: getattr(linalg, name)(*xs, **words)
 
 
+def _to_complex(t: np.ndarray) -> Any:
+    """Return a function of a Schur form, of which what is 0 stays so."""
+    there = t != 0.0
+    return lambda t, z: tuple(linalg.rsf2csf(t * there, z))
+
+
+FORMS = [linalg.schur(RNG.standard_normal((n, n))) for n in (4, 5, 2, 6)]
 _CASES: dict[str, list[tuple[Any, ...]]] = {
+    "rsf2csf": [(_to_complex(t), t, z) for t, z in FORMS],
     "rq": [(_linalg("rq"), x) for x in (
         TALL, SQUARE, TURNED[:3], np.stack([TALL, 2.0 * TALL]))] + [(_linalg("rq", mode=m), WIDE)
                                               for m in ("economic", "r")],

@@ -64,7 +64,8 @@ INSIDE: dict[str, np.ndarray] = {
 APART = ("poisson_binom", "studentized_range")
 """Which `test_further_distributions.py` has: events have an axis, double integrals take long."""
 OF_VECTORS = ("multivariate_normal", "dirichlet", "wishart", "multinomial", "matrix_normal",
-              "invwishart", "multivariate_t", "dirichlet_multinomial", "vonmises_fisher",
+              "invwishart", "multivariate_t", "normal_inverse_gamma", "matrix_t",
+              "dirichlet_multinomial", "vonmises_fisher",
               *APART)
 OF_COUNTS = ("hypergeom", "nhypergeom", "nchypergeom_fisher", "nchypergeom_wallenius", "zipf",
              "zipfian", "yulesimon", "boltzmann", "poisson", "binom", "bernoulli", "nbinom", "geom",
@@ -261,10 +262,49 @@ COVARIANCE = np.array([[1.5, 0.3, 0.1], [0.3, 2.0, -0.2], [0.1, -0.2, 1.0]])
     (lambda x, m, k: stats.vonmises_fisher.logpdf(x / np.sqrt(np.sum(
         x * x, axis=-1, keepdims=True)), m / np.sqrt(m @ m), k), (
         Y[:2], np.array([0.2, 0.5, 0.4]), 1.7)),
+    (lambda c: NORMAL.entropy(cov=c) * 1.0, (COVARIANCE,)),
+    (lambda m, c: NORMAL.entropy(m, c) * 1.0, (Y[0], 2.5)),
+    (lambda x, m, c, d, v: stats.matrix_t.logpdf(x, m, c @ c.T, d, v) * 1.0, (
+        Y[:3, :2], Y[2:, 1:], COVARIANCE, np.array([1.2, 0.7]), 3.5)),
+    (lambda x, c: stats.matrix_t.pdf(x, None, 1.5 * np.eye(2), c, 2.0) * 1.0, (
+        Y[:2], COVARIANCE)),
+    (lambda *xs: stats.normal_inverse_gamma.logpdf(*xs), (
+        Y[0], Y[1] ** 2 + 0.1, 0.3, 1.2, 2.5, 0.7)),
+    (lambda *xs: stats.normal_inverse_gamma.pdf(*xs), (Y[0], 0.8)),
+    (lambda *xs: stats.normal_inverse_gamma.mean(*xs), (0.3, 1.2, 2.5, 0.7)),
+    (lambda *xs: stats.normal_inverse_gamma.var(*xs), (0.3, 1.2, 2.5, 0.7)),
 ])
 def test_densities_of_vectors_are_scipys(function: Callable[..., Any], args: Any) -> None:
     with tracejit.config(disable_jit=True):
         check_case(function, args)
+
+
+@pytest.mark.parametrize("share", [1.0, 1e-3, 1e-8, 3e-10, 2e-10, 1e-14, 0.0])
+def test_a_covariance_is_singular_where_it_is_for_scipy(share: float) -> None:
+    turn = np.linalg.qr(Y[:, :3].T @ Y)[0]
+    c = turn @ np.diag([1.0, 1.0, share]) @ turn.T
+    c = 0.5 * (c + c.T)
+    for law in (lambda c: NORMAL.logpdf(Y[0], cov=c), lambda c: NORMAL.entropy(cov=c)):
+        with tracejit.config(disable_jit=True):
+            if share < 2.1e-10:
+                with pytest.raises(np.linalg.LinAlgError):
+                    tracejit.jit(law)(c)  # SciPy has an entropy of the directions that are left
+            else:
+                np.testing.assert_allclose(tracejit.jit(law)(c), law(c), rtol=1e-5)
+    if share < 2.1e-10:
+        with pytest.raises(np.linalg.LinAlgError):
+            NORMAL.logpdf(Y[0], cov=c)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_of_wrong_parameters_a_mean_and_a_variance_are_scipys() -> None:
+    law = stats.normal_inverse_gamma
+    a, b, v = (np.array(x) for x in ([0.5, 1.0, 1.5, 3.0], [1.0, -1.0, 2.0, 3.0],
+                                     [1.0, 1.0, -1.0, 0.0]))
+    for f in (lambda a, b: law.mean(1.0, 2.0, a, b), lambda a, b: law.var(1.0, 2.0, a, b),
+              lambda a, b: law.logpdf(0.3, v, 0.1, b, a), lambda a, b: law.pdf(0.3, v, 0.1, a, b)):
+        with tracejit.config(disable_jit=True):
+            np.testing.assert_allclose(tracejit.jit(f)(a, b), f(a, b), rtol=1e-13)
 
 
 def test_densities_of_vectors_are_compiled() -> None:

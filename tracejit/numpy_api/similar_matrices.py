@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.emptiness import is_nothing
 from tracejit.numpy_api.factors import double, single_again
-from tracejit.numpy_api.finite import checks_finite
+from tracejit.numpy_api.finite import checks_finite, require_finite
 from tracejit.numpy_api.linalg import of_wide, require_square
+from tracejit.numpy_api.plain_schur import turned_to_complex
 from tracejit.numpy_api.stacks import in_stacks
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.implicit import factored, implied
@@ -65,6 +67,20 @@ def hessenberg(a: object, calc_q: bool = False, overwrite_a: bool = False) -> An
     return (h, q) if calc_q else h
 
 
+def rsf2csf(T: object, Z: object, check_finite: object = True) -> Any:
+    """Return the triangular complex form of a real Schur form, and its unitary matrix."""
+    if check_finite:
+        require_finite((T, Z))
+    t, z = (_square(x, "rsf2csf") for x in (T, Z))
+    if not same_dim(t.dims[0], z.dims[0]):
+        raise ValueError(f"Input array shapes must match: Z: {z.shape} vs. T: {t.shape}")
+    dtype = np.result_type(t.dtype, z.dtype, np.complex64)
+    small = float(np.finfo(dtype).eps)
+    found = call_function(turned_to_complex, (cast(t, np.complex128), cast(z, np.complex128),
+                                              small, iota(t.dims[0])), {})
+    return tuple([cast(x, dtype) for x in found])
+
+
 def _smooth(x: Tracer, is_smooth: object) -> Any:
     """Return a number whose derivative is refused in the run where there is none."""
     return implied("reflection", [as_tracer(x)], as_tracer(x), as_tracer(is_smooth))[0]
@@ -97,3 +113,4 @@ def reflected(a: np.ndarray, q: np.ndarray, smooth: Callable[..., np.ndarray],
 scipy_captures("scipy.linalg", {
     f.__name__: checks_finite(of_wide(f.__name__, in_stacks(f, ("a", 2))))
     for f in (schur, hessenberg)})
+scipy_captures("scipy.linalg", {"rsf2csf": of_wide("rsf2csf", rsf2csf)})

@@ -176,7 +176,73 @@ def _invwishart_logpdf(x: object, df: object, scale: object) -> Any:
             - (nu + n + 1.0) * _half_log_det(of_x) - multigammaln(0.5 * nu, n))
 
 
+def _matrix_t_logpdf(X: object, mean: object = None, row_spread: object = 1,
+                     col_spread: object = 1, df: object = 1) -> Any:
+    """Return the logarithm of the density of Student's distribution of matrices, of one matrix."""
+    matrix: Any = double(X)
+    if len(matrix.dims) != 2:
+        raise refuse("matrix_t.logpdf of several matrices cannot be captured", "Use a loop")
+    rows, columns = (need_int(d, "the size of a matrix of Student's") for d in matrix.dims)
+    sizes = [double(c).dims[0] if double(c).dims else 1 for c in (row_spread, col_spread)]
+    for size, own in zip(double(mean).dims if mean is not None else sizes, matrix.dims,
+                         strict=True):
+        if not same_dim(size, own):
+            raise ValueError("The shape of `X` is not conformant with the parameters.")
+    nu: Any = double(df)
+    require(nu > 0.0, ValueError, "Degrees of freedom must be positive.")
+    away = matrix if mean is None else matrix - double(mean)
+    row = cholesky(as_tracer(_spread(row_spread, rows)))
+    column = cholesky(as_tracer(_spread(col_spread, columns)))
+    half: Any = solve_triangular(row, as_tracer(away), lower=True)
+    whole: Any = solve_triangular(column, half.T, lower=True)
+    inner = cholesky(as_tracer(np.eye(rows) + whole.T @ whole))
+    most = nu + rows + columns - 1.0
+    return (multigammaln(0.5 * most, rows) - multigammaln(0.5 * (nu + rows - 1.0), rows)
+            - 0.5 * rows * columns * math.log(math.pi) - columns * _half_log_det(row)
+            - rows * _half_log_det(column) - most * _half_log_det(inner))
+
+
+# --- a mean and a variance ------------------------------------------------------------------------
+
+
+def _normal_gamma(*given: object) -> tuple[Any, list[Any]]:
+    """Return where parameters are right, and the numbers of a call, 1 where they are wrong."""
+    *first, scale, a, b = (double(x) for x in given)
+    valid = (scale > 0.0) & (a > 0.0) & (b > 0.0)
+    return valid, [*first, *(np.where(valid, x, 1.0) for x in (scale, a, b))]
+
+
+def _normal_gamma_logpdf(x: object, s2: object, mu: object = 0, lmbda: object = 1, a: object = 1,
+                         b: object = 1) -> Any:
+    """Return the logarithm of the density of a mean and a variance."""
+    valid, (at, variance, centre, scale, shape, rate) = _normal_gamma(x, s2, mu, lmbda, a, b)
+    inside = variance > 0.0
+    v = np.where(inside, variance, 1.0)
+    found = (0.5 * (np.log(scale) - _LOG_2_PI - np.log(v)) + shape * np.log(rate) - gammaln(shape)
+             - (shape + 1.0) * np.log(v) - (rate + 0.5 * scale * (at - centre) ** 2) / v)
+    return np.where(valid, np.where(inside, found, -np.inf), np.nan)[()]
+
+
+def _normal_gamma_mean(mu: object = 0, lmbda: object = 1, a: object = 1, b: object = 1) -> Any:
+    valid, (centre, _, shape, rate) = _normal_gamma(mu, lmbda, a, b)
+    there = valid & (shape > 1.0)
+    over = np.where(there, shape - 1.0, 1.0)
+    return tuple(np.where(there, y, np.nan)[()] for y in (centre, rate / over))
+
+
+def _normal_gamma_variance(mu: object = 0, lmbda: object = 1, a: object = 1, b: object = 1) -> Any:
+    valid, (centre, scale, shape, rate) = _normal_gamma(mu, lmbda, a, b)
+    one, two = valid & (shape > 1.0), valid & (shape > 2.0)
+    mean = rate / np.where(one, shape - 1.0, 1.0) + 0.0 * centre
+    return (np.where(one, mean / scale, np.nan)[()],
+            np.where(two, mean * mean / np.where(two, shape - 2.0, 1.0), np.nan)[()])
+
+
+DISTRIBUTIONS["normal_inverse_gamma"] = {
+    "logpdf": _normal_gamma_logpdf, "pdf": exponential_of(_normal_gamma_logpdf, -1),
+    "mean": _normal_gamma_mean, "var": _normal_gamma_variance}
 for _name, _kind, _log in (
+        ("matrix_t", "pdf", _matrix_t_logpdf),
         ("multinomial", "pmf", _multinomial_logpmf),
         ("dirichlet_multinomial", "pmf", _dirichlet_multinomial_logpmf),
         ("vonmises_fisher", "pdf", _fisher_logpdf), ("multivariate_t", "pdf", _t_logpdf),

@@ -42,8 +42,6 @@ not_captured("scipy.linalg", {
     PIVOTS: "ldl",
     WhyNot("its factors are free up to signs, which LAPACK's steps choose",
            "Use np.linalg.svd of the blocks", plain=True): "cossin",
-    WhyNot("its turns are chosen one after another, and a diagonal of a complex Schur form is free "
-           "up to phases", "Use scipy.linalg.schur(a, output='complex')", plain=True): "rsf2csf",
     WhyNot("it scales by powers of two and exchanges rows as the numbers decide, steps that no "
            "derivative goes through", "Use the matrix as it is", plain=True): "matrix_balance",
     WhyNot("it is the greatest singular value of a matrix of n ** 4 numbers",

@@ -13,11 +13,14 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.special import EULER, betaln, gammaln
+from tracejit.ops.calls import stop_gradient
 from tracejit.ops.gamma import digamma
 from tracejit.scipy_api.densities import CONTINUOUS, DISCRETE
 from tracejit.scipy_api.distributions import Parameters, bound, double, valid_of
 from tracejit.scipy_api.formulas import HALF_LOG_2_PI, LOG_2, LOG_PI, Distribution, Formula, zero
 from tracejit.scipy_api.further_moments import FURTHER, ROOT_2_PI, Moments, above, fixed
+from tracejit.scipy_api.power_factors import power_log
+from tracejit.scipy_api.quantiles import summed
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import DISTRIBUTIONS
 from tracejit.trace.values.python_numbers import require
@@ -59,6 +62,20 @@ def _mean_of_loguniform(a: np.ndarray, b: np.ndarray) -> Any:
 def _lean(a: np.ndarray) -> Any:
     """Return how far the skew normal distribution leans, between -1 and 1."""
     return a / np.sqrt(1.0 + a * a)
+
+
+def _of_counts(m: np.ndarray) -> Any:
+    """Return the entropy of Poisson's counts, a sum around the mean: no digits are outside."""
+
+    def term(k: np.ndarray, m: np.ndarray) -> Any:
+        log = power_log(k, m) - gammaln(k + 1.0) - m
+        some = log > -700.0
+        return np.where(some, -np.exp(log) * np.where(some, log, 0.0), 0.0)
+
+    middle = stop_gradient(m)
+    wide = 12.0 * np.sqrt(middle) + 40.0
+    first = np.maximum(np.floor(middle - wide), 0.0)
+    return summed(term, first, np.ceil(middle + wide), m)
 
 
 def _of_two(p: np.ndarray) -> Any:
@@ -127,7 +144,7 @@ MOMENTS: dict[str, Moments] = {
     "gennorm": Moments(zero, lambda b: np.exp(gammaln(3.0 / b) - gammaln(1.0 / b)),
                         lambda b: 1.0 / b - np.log(0.5 * b) + gammaln(1.0 / b)),
     **FURTHER, "exponnorm": Moments(lambda k: k, lambda k: 1.0 + k * k),
-    "poisson": Moments(lambda m: m, lambda m: m),
+    "poisson": Moments(lambda m: m, lambda m: m, _of_counts),
     "binom": Moments(lambda n, p: n * p, lambda n, p: n * p * (1.0 - p)),
     "bernoulli": Moments(lambda p: p, lambda p: p * (1.0 - p), _of_two),
     "nbinom": Moments(lambda n, p: n * (1.0 - p) / p, lambda n, p: n * (1.0 - p) / (p * p)),

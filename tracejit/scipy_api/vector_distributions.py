@@ -10,10 +10,13 @@ import numpy as np
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.linalg import cholesky, solve_triangular
 from tracejit.numpy_api.special import gammaln, multigammaln
+from tracejit.ops.calls import stop_gradient
 from tracejit.scipy_api.distributions import double
+from tracejit.scipy_api.plain_definite import require_definite
 from tracejit.scipy_api.power_factors import exponential_of, power_log
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import DISTRIBUTIONS
+from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import as_operand, same_dim
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.python_numbers import require
@@ -45,6 +48,20 @@ def _normal_parameters(mean: object, cov: object) -> tuple[Any, Any, Any]:
     return centre, matrix, n
 
 
+def _factor(matrix: np.ndarray) -> Any:
+    """Return Cholesky's factor of a matrix that SciPy takes for definite."""
+    require(np.all(np.isfinite(matrix)), ValueError, "array must not contain infs or NaNs")
+    factor = cholesky(matrix)
+    known, given = stop_gradient(factor), stop_gradient(matrix)
+    n = matrix.shape[0]
+    trace = np.trace(given)
+    others: Any = np.maximum(n - 1, 1)
+    least = np.exp(2.0 * np.sum(np.log(np.diag(known))) - others * np.log(trace / others))
+    call_function(require_definite, (given, np.where(n == 1, trace, least), trace, lambda: (
+        solve_triangular(known, np.eye(n), lower=True))), {})
+    return factor
+
+
 def _normal_logpdf(x: object, mean: object = None, cov: object = 1,
                    allow_singular: bool = False) -> Any:
     """Return the logarithm of the density of a normal distribution of vectors."""
@@ -57,13 +74,19 @@ def _normal_logpdf(x: object, mean: object = None, cov: object = 1,
         points = points[None]
     elif len(points.dims) == 1:
         points = points[:, None] if isinstance(n, int) and n == 1 else points[None, :]
-    factor = cholesky(matrix)
+    factor = _factor(matrix)
     away = points - centre
     flat = np.reshape(away, (-1, as_operand(away.dims[-1])))
     z: Any = solve_triangular(factor, flat.T, lower=True)
     distance = np.reshape(np.sum(z * z, axis=0), away.shape[:-1])
     result = -(0.5 * distance + np.sum(np.log(np.diag(factor))) + n * _HALF_LOG_2_PI)
     return np.squeeze(result)[()]
+
+
+def _normal_entropy(mean: object = None, cov: object = 1) -> Any:
+    """Return the entropy of a normal distribution of vectors."""
+    _, matrix, n = _normal_parameters(mean, cov)
+    return np.sum(np.log(np.diag(_factor(matrix)))) + n * (_HALF_LOG_2_PI + 0.5)
 
 
 def _dirichlet_logpdf(x: object, alpha: object) -> Any:
@@ -86,7 +109,7 @@ def _dirichlet_logpdf(x: object, alpha: object) -> Any:
 
 
 DISTRIBUTIONS["multivariate_normal"] = {
-    "logpdf": _normal_logpdf,
+    "logpdf": _normal_logpdf, "entropy": _normal_entropy,
     "pdf": lambda *args, **kwargs: np.exp(_normal_logpdf(*args, **kwargs))}
 DISTRIBUTIONS["dirichlet"] = {
     "logpdf": _dirichlet_logpdf, "pdf": exponential_of(_dirichlet_logpdf, -1)}
