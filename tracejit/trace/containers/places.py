@@ -357,7 +357,11 @@ def are_equal_constants(x: object, y: object) -> bool:
     """
     if x is y:
         return True
-    if type(x) is not type(y) or is_followed(type(x)):
+    if type(x) is not type(y):
+        return False
+    if type(x) is str:
+        return x == y
+    if is_followed(type(x)):
         return False
     try:
         if isinstance(x, frozenset):
