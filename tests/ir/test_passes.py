@@ -118,8 +118,8 @@ MOVES = cases("""
     an element of a constant array that was written to
         (%x: f64[], %y: f64[n])
         %0: f64[n] = full(%x) {shape=(n,)}
-        %1: f64[n] = update(%0, 7.0) {at=(0,)}
-        %2: f64[] = index(%1) {at=(1,)}
+        %1: f64[n] = update(%0, 7.0) {at=(n - 1,)}
+        %2: f64[] = index(%1) {at=(0,)}
         return %2
     stays
 
@@ -289,6 +289,76 @@ WRITES = cases("""
         %1: f64[n] = update(%0, %w) {at=(2,)}
         %2: f64[] = index(%1) {at=(1,)}
         return %2
+    becomes
+        %0: f64[n] = update(%x, %v) {at=(1,)}
+        %1: f64[] = index(%0) {at=(1,)}
+        return %1
+
+    an element behind those that were written and added to, which nothing else reads
+        (%x: f64[8, n], %v: f64[2, n], %w: f64[])
+        %0: f64[8, n] = update(%x, %v) {at=(0:2, 0:n)}
+        %1: f64[8, n] = accumulate(%0, %w) {at=(5, n - 1)}
+        %2: f64[max(n - 1, 0)] = index(%1) {at=(4, 0:max(n - 1, 0))}
+        return %2
+    becomes
+        %0: f64[max(n - 1, 0)] = index(%x) {at=(4, 0:max(n - 1, 0))}
+        return %0
+
+    elements between those that were written
+        (%x: f64[8], %v: f64[4])
+        %0: f64[8] = update(%x, %v) {at=(0:8:2,)}
+        %1: f64[3] = index(%0) {at=(1:7:2,)}
+        return %1
+    becomes
+        %0: f64[3] = index(%x) {at=(1:7:2,)}
+        return %0
+
+    elements between those that were written, but for one
+        (%x: f64[9], %v: f64[4])
+        %0: f64[9] = update(%x, %v) {at=(0:8:2,)}
+        %1: f64[3] = index(%0) {at=(1:10:3,)}
+        return %1
+    stays
+
+    an element that may be the last of those that were written
+        (%x: f64[n], %v: f64[2], %k: i64[])
+        %0: f64[n] = update(%x, %v) {at=(0:2,)}
+        %1: f64[] = index(%0) {at=(n - 2,)}
+        return %1
+    stays
+
+    the first row, where the loop writes to later ones
+        (%x: f64[n, m], %v: f64[m])
+        %0: f64[n, m], %1: f64[m] = for_(%x, %v) {lo=0, hi=n - 1, reversed=False} [
+          (%i: i64[], %x_: f64[n, m], %w: f64[m]) {
+            %2: f64[n, m] = update(%x_, %w) {at=(%i + 1, 0:m)}
+            %3: f64[m] = index(%2) {at=(0, 0:m)}
+            %4: f64[m] = add(%w, %3)
+            yield %x_, %4
+          }
+        ]
+        return %1
+    becomes
+        %0: f64[m] = for_(%v) {lo=0, hi=n - 1, reversed=False} [
+          (%i: i64[], %w: f64[m]) {
+            %1: f64[m] = index(%x) {at=(0, 0:m)}
+            %2: f64[m] = add(%w, %1)
+            yield %2
+          }
+        ]
+        return %0
+
+    the row before, which the loop has written
+        (%x: f64[n, m], %v: f64[m])
+        %0: f64[n, m], %1: f64[m] = for_(%x, %v) {lo=0, hi=n - 1, reversed=False} [
+          (%i: i64[], %x_: f64[n, m], %w: f64[m]) {
+            %2: f64[n, m] = update(%x_, %w) {at=(%i + 1, 0:m)}
+            %3: f64[m] = index(%2) {at=(%i, 0:m)}
+            %4: f64[m] = add(%w, %3)
+            yield %2, %4
+          }
+        ]
+        return %1
     stays
 
     a slice that was written, and is read nowhere else

@@ -21,11 +21,12 @@ import numpy as np
 
 from tracejit.autodiff.nests import ForwardNest
 from tracejit.ir.builder import Builder
-from tracejit.ir.control import LoopEqn, bounds_of, region_kind
-from tracejit.ir.core import Atom, Block, Eqn, Span, Value
+from tracejit.ir.control import LoopEqn, region_kind
+from tracejit.ir.core import Atom, Block, Eqn, Value
 from tracejit.ir.dims import Dim, dim_values, is_nonneg, substitute
 from tracejit.ir.lowering import Write
 from tracejit.ir.optable import find_op
+from tracejit.ir.places import ends_of, numbers_of
 from tracejit.ir.types import scalar
 
 __all__ = ["FinalElements"]
@@ -86,13 +87,13 @@ class FinalElements:
         version, at = eqn.inputs[0], eqn.params["at"]
         assert isinstance(version, Value)
         array = self.arrays[version]
-        names = {w for ends in _place(at) for d in ends for w in dim_values(d)}
+        names = {w for ends in ends_of(at) for d in ends for w in dim_values(d)}
         if len(array.writes) > MOST_WRITES or any(
                 self.nest.contains(w) and not self.nest.is_loop_index(w) for w in names):
             return None
         home = self.nest.home[eqn.output]
         reached = version if eqn.output is v else eqn.output
-        order = _Order(self.order, home.path, reached, _place(at))
+        order = _Order(self.order, home.path, reached, ends_of(at))
         if not all(map(order.is_final_after, array.writes)):
             return None
         builder = Builder()
@@ -211,10 +212,10 @@ class _Writes:
                 ranges[other] = (0, None)
                 names[index] = index.dim - other.dim - 1 if back else index.dim + other.dim + 1
             else:
-                low, high = _bounds(eqn)
+                low, high = numbers_of(eqn)
                 ranges[other] = there(low), there(high)
                 names[index] = other.dim
-        places = _place(write.params["at"]) if "at" in write.params else []
+        places = ends_of(write.params["at"]) if "at" in write.params else []
         return [(there(low), there(high)) for low, high in places], ranges
 
 
@@ -230,7 +231,7 @@ class _Order:
                  place: Sequence[tuple[Dim, Dim]]) -> None:
         self.nest, self.writes = writes.nest, writes
         self.path, self.version, self.place = path, version, place
-        self.ranges: Bounds = {eqn.regions[k].inputs[0]: _bounds(eqn)
+        self.ranges: Bounds = {eqn.regions[k].inputs[0]: numbers_of(eqn)
                                for eqn, k in path if region_kind(eqn) != "if"}
         self.known = list(self._known())
         self.before: dict[int, set[Eqn]] = {}
@@ -308,23 +309,3 @@ COMPARISONS: Mapping[str, tuple[Callable[[Dim, Bounds], list[Dim]], ...]] = {
 }
 """Of comparisons of a and b, the dims that are not negative where they hold, and where they do not,
 given a - b."""
-
-
-def _place(at: Sequence[Dim | Span]) -> list[tuple[Dim, Dim]]:
-    """Return the first and the last index of a place on each axis."""
-    found: list[tuple[Dim, Dim]] = []
-    for p in at:
-        if isinstance(p, Span):
-            ends = p.start, p.start + p.step * (p.size - 1)
-            found.append(ends if p.step > 0 else ends[::-1])
-        else:
-            found.append((p, p))
-    return found
-
-
-def _bounds(eqn: Eqn) -> tuple[Dim, Dim | None]:
-    """Return the least number of an iteration, and the largest, if that is known before."""
-    if region_kind(eqn) == "while":
-        return 0, None
-    low, high = bounds_of(eqn)
-    return low, high - 1

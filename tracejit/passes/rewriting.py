@@ -8,9 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from tracejit.ir.builder import Builder
+from tracejit.ir.control import region_kind
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Params, Value
 from tracejit.ir.dead_code import drop_dead_code
+from tracejit.ir.dims import Dim
 from tracejit.ir.optable import find_op
+from tracejit.ir.places import numbers_of
 from tracejit.ir.walk import (
     Env,
     all_eqns,
@@ -32,6 +35,8 @@ class Context:
         self.builder = builder
         self.uses = uses
         self.makers: dict[Value, Eqn] = {}
+        self.ranges: dict[Value, tuple[Dim | None, Dim | None]] = {}
+        """The bounds of the numbers of iterations."""
         self.eqn: Eqn | None = None
 
     def maker(self, a: Atom, op: str) -> Eqn | None:
@@ -104,6 +109,9 @@ def _rewrite_block(block: Block, outer: Env, context: Context, rules: dict[str, 
 def _rewrite_eqn(eqn: Eqn, env: Env, context: Context, rules: dict[str, Sequence[Rule]]) -> None:
     inputs = [read_atom(env, a) for a in eqn.inputs]
     params = {k: copy_param(p, env) for k, p in eqn.params.items()}
+    if region_kind(eqn) in ("for", "while", "map"):
+        numbers = numbers_of(eqn.with_parts(tuple(inputs), params, eqn.outputs, eqn.regions, None))
+        context.ranges.update((r.inputs[0], numbers) for r in eqn.regions)
     regions = tuple(_rewrite_block(r, env, context, rules) for r in eqn.regions)
     builder = context.builder
     builder.of, builder.group = copy_of(eqn, env), eqn.group

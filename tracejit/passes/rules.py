@@ -15,6 +15,7 @@ import numpy as np
 
 from tracejit.ir.control import IfEqn, LoopEqn, carried_in, keep_carried
 from tracejit.ir.core import Atom, Eqn, Graph, Literal, Params, Span, Value
+from tracejit.ir.places import are_apart
 from tracejit.ir.types import Aval
 from tracejit.ir.walk import copy_block
 from tracejit.passes.rewriting import Context, Rule, rewrite_graph
@@ -139,6 +140,18 @@ def _index_of_update(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom 
     if inner is None or inner.params["at"] != p["at"]:
         return None
     return inner.inputs[1] if not e.output.aval.shape or c.is_only_use(e.inputs[0]) else None
+
+
+def _index_beside_write(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """update(x, v){at}[p] = x[p], accumulate likewise, where at and p have no element in common.
+
+    Only if nothing else reads what is written: otherwise both versions would be needed at once.
+    """
+    x = xs[0]
+    while (inner := c.maker(x, "update") or c.maker(x, "accumulate")) is not None and (
+            c.is_only_use(x) and are_apart(inner.params["at"], p["at"], c.ranges)):
+        x = inner.inputs[0]
+    return None if x is xs[0] else c.emit("index", x, at=p["at"])
 
 
 def _update_of_all(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
@@ -335,7 +348,7 @@ RULES: dict[str, Sequence[Rule]] = {
     "reshape": (_same_shape, _move_of_full, _reshape_of_reshape),
     "broadcast_to": (_same_shape, _move_of_full, _of_scalar, _broadcast_of_scalar_reshape),
     "transpose": (_move_of_full, _transpose_of_transpose),
-    "index": (_index_of_all, _move_of_full, _index_of_update),
+    "index": (_index_of_all, _move_of_full, _index_of_update, _index_beside_write),
     "update": (_update_of_all, _update_of_update),
     "accumulate": (_accumulate_of_all,),
     "concatenate": (_concatenate_one,),
