@@ -17,7 +17,7 @@ from tracejit.ir.dims import Dim, Expr, IntegerCall, dim_values
 from tracejit.ir.lowering import Alias, Gather, Index, Pointwise, View, Write
 from tracejit.ir.walk import all_eqns
 
-__all__ = ["Elements", "Guard", "Read", "is_array", "is_unit_reshape",
+__all__ = ["Elements", "Guard", "Read", "is_array", "is_constant", "is_unit_reshape",
            "nearly_whole"]
 
 Idx = tuple[Dim, ...]
@@ -44,6 +44,12 @@ class Read:
 def is_array(a: Atom) -> TypeGuard[Value]:
     """Return whether an operand is an array of at least one axis."""
     return isinstance(a, Value) and not a.is_log and bool(a.aval.shape)
+
+
+def is_constant(eqn: Eqn) -> bool:
+    """Return whether an equation makes an array that is one number everywhere."""
+    return isinstance(eqn.op.lowering, View) and not any(map(is_array, eqn.inputs)) and (
+        is_array(eqn.outputs[0]))
 
 
 def is_unit_reshape(before: tuple[Dim, ...], after: tuple[Dim, ...]) -> bool:
@@ -113,6 +119,11 @@ class Elements:
     def is_virtual(self, a: Atom) -> bool:
         """Return whether an operand is an array without storage."""
         return is_array(a) and a not in self.stored
+
+    def why_copied(self, a: Atom, why: str) -> str:
+        """Return why an array is copied: another reason than that given for a constant."""
+        is_number = self.is_virtual(a) and is_constant(self.makers[a])  # type: ignore[index]
+        return "it begins as one number everywhere" if is_number else why
 
     def is_found(self, a: Atom) -> bool:
         """Return whether an operand is an array of a size that only the kernel finds out."""

@@ -54,7 +54,7 @@ class BufferMemory:
                 pending[0] = self._saved(a), v
                 continue
             a, v = pending.pop(ready)
-            self.nests.copy(a, v, buffers.of[v], why)
+            self.nests.copy(a, v, buffers.of[v], self.frame.elements.why_copied(a, why))
 
     def _reads(self, a: Atom, buffer: Buffer) -> bool:
         of = self.frame.buffers.of

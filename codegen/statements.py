@@ -209,7 +209,7 @@ def _statements_of(eqn: Eqn, elements: Elements, buffers: Buffers,
     elif isinstance(how, Alias):
         yield copy_statement(eqn.inputs[0], out, buffers.of[out], "it has another shape here")
     elif isinstance(how, Write):
-        yield from _write(eqn, buffers)
+        yield from _write(eqn, elements, buffers)
     elif isinstance(how, Reduce):
         yield from _reduce(eqn, buffer, in_registers)
     elif isinstance(how, Contract):
@@ -224,12 +224,13 @@ def _statements_of(eqn: Eqn, elements: Elements, buffers: Buffers,
         assert isinstance(how, (Effect, LogOp)), eqn.op
 
 
-def _write(eqn: Eqn, buffers: Buffers) -> Iterator[Statement]:
+def _write(eqn: Eqn, elements: Elements, buffers: Buffers) -> Iterator[Statement]:
     base, part, *indices = eqn.inputs
     out = eqn.output
     buffer = buffers.of[out]
     if not buffers.shares(base, out):
-        yield copy_statement(base, out, buffer, "what it was before this write is still read")
+        yield copy_statement(base, out, buffer, elements.why_copied(
+            base, "what it was before this write is still read"))
     combine = eqn.op.lowering.combine  # type: ignore[union-attr]
     variables = loop_vars(part.aval.shape)
     index = tuple(v.dim for v in variables)

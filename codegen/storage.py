@@ -5,7 +5,8 @@
 | an argument, a result | inputs and outputs of the graph                                       |
 | carried               | carried values of loops, results of branches                          |
 | folded                | results of reductions, contractions, running sums, joins              |
-| written in part       | operands and results of element and slice writes                      |
+| written in part       | operands and results of element and slice writes; not, as of loops    |
+|                       | and branches, operands that are one number everywhere, used repeatedly |
 | read by a routine     | operands and results of library routines and Logs                     |
 | reshaped              | operands of a reshape that does more than add or drop axes of size 1  |
 | indexed by data       | a gather's operand, and its indices if they take arithmetic           |
@@ -27,9 +28,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
-from tracejit.codegen.elements import Elements, is_array, is_unit_reshape, nearly_whole
+from tracejit.codegen.elements import (
+    Elements,
+    is_array,
+    is_constant,
+    is_unit_reshape,
+    nearly_whole,
+)
 from tracejit.codegen.overwriting import made_of_their_target, overwritten
 from tracejit.codegen.products import is_matrix_product, labels_of
 from tracejit.codegen.repetition import arrays_read_by_many, repeated_arrays
@@ -73,8 +80,7 @@ def find_pulled(graph: Graph) -> set[Eqn]:
         base = makers.get(eqn.inputs[0])  # type: ignore[arg-type]
         if base is None:
             continue
-        constant = isinstance(base.op.lowering, View) and not any(map(is_array, base.inputs))
-        if constant or base in pulled or (base in adds and eqn in adds):
+        if is_constant(base) or base in pulled or (base in adds and eqn in adds):
             pulled.add(eqn)
             if base in adds:
                 pulled.add(base)
@@ -113,8 +119,9 @@ def choose_storage(graph: Graph, given: dict[Value, str],
             keep(a, "a result")
     for v in _ends_of_stretches(graph, reasons):
         keep(v, "a long chain of operations is cut here")
+    shared = set(_shared_constants(graph))
     for eqn in all_eqns(graph.block):
-        _keep_by_kind(eqn, elements, keep)
+        _keep_by_kind(eqn, elements, shared, keep)
     _keep_outside_loops(graph.block, elements, keep)
     for eqn in all_eqns(graph.block):
         if isinstance(eqn.op.lowering, Contract):
@@ -160,16 +167,34 @@ def _ends_of_stretches(graph: Graph, stored: Mapping[Value, str]) -> Iterator[Va
                 yield v
 
 
-def _keep_by_kind(eqn: Eqn, elements: Elements, keep: Keep) -> None:
+def _shared_constants(graph: Graph) -> Iterator[Value]:
+    """Yield constant arrays that are read more than once.
+
+    In memory they would be read, and be kept unchanged, where a number does.
+    """
+    uses = Counter(v for e in all_eqns(graph.block) for v in e.uses())
+    uses.update(v for e in all_eqns(graph.block) for r in e.regions for v in r.outputs
+                if isinstance(v, Value))
+    for eqn in all_eqns(graph.block):
+        yield from (v for v in eqn.outputs if uses[v] > 1 and is_constant(eqn))
+
+
+def _keep_by_kind(eqn: Eqn, elements: Elements, shared: Set[Value], keep: Keep) -> None:
+    """Store what an equation by its kind needs in memory.
+
+    shared -- constants that loops, branches and writes begin with a copy of
+    """
     how = eqn.op.lowering
     operands: Sequence[Atom] = ()
     results: Sequence[Atom] = ()
     why = ""
     if isinstance(how, Region):
         inner = [a for r in eqn.regions for a in (*r.inputs, *r.outputs)]
-        operands, results, why = [*eqn.inputs, *inner], eqn.outputs, "a loop or a branch has it"
+        operands, results, why = [a for a in (*eqn.inputs, *inner) if a not in shared], (
+            eqn.outputs), "a loop or a branch has it"
     elif isinstance(how, Write) and eqn not in elements.pulled:
-        operands = (eqn.inputs[0], *filter(elements.computes, eqn.inputs[2:]))
+        operands = [*filter(elements.computes, eqn.inputs[2:])]
+        operands += [eqn.inputs[0]] if eqn.inputs[0] not in shared else []
         results, why = eqn.outputs, "parts of it are written to"
     elif isinstance(how, FOLDS):
         results, why = eqn.outputs, "a sum, or the like, over an axis"

@@ -85,6 +85,36 @@ CASES = """
     keeps
         %3: a result
 
+    one number everywhere, which a loop and a write begin with: none, each fills its own
+        (%x: f64[n])
+        %0: f64[n] = full(0.0) {shape=(n,)}
+        %1: f64[n] = for_(%0) {lo=0, hi=n, reversed=False} [
+          (%i: i64[], %2: f64[n]) {
+            %3: f64[n] = add(%2, %x)
+            yield %3
+          }
+        ]
+        %4: f64[n] = update(%0, 1.0) {at=(0,)}
+        %5: f64[n] = add(%1, %4)
+        return %5
+    keeps
+        %1: a loop or a branch has it
+        %2: a loop or a branch has it
+        %3: a loop or a branch has it
+        %4: parts of it are written to
+        %5: a result
+
+    the same for a write alone: it is filled where it is written
+        (%x: f64[n])
+        %0: f64[n] = full(0.0) {shape=(n,)}
+        %1: f64[n] = update(%0, 1.0) {at=(0,)}
+        %2: f64[n] = add(%x, %1)
+        return %2
+    keeps
+        %0: parts of it are written to
+        %1: parts of it are written to
+        %2: a result
+
     all but a margin along two axes: no
         (%x: f64[n, m])
         %0: f64[n, m] = full(0.0) {shape=(n, m)}

@@ -8,13 +8,11 @@ def kernel(ctx, w, rows, out0, out1, arena, n, t):
     o1 = 0 + idiv(8 * n + 63, 64) * 64
     t15 = f64_at(arena, o1, 5)
     t21 = f64_at(arena, o1, 5)
-    for i in range(n):
-        out1[i] = 0.0                                         # %0  scan.py:7
     log0 = log_base(ctx, 0, "f64:6")
     top0 = 0                                                  # %1  scan.py:8
     cap0 = 0
     for i in range(n):
-        th[i] = out1[i]                                       # %h_, a copy: the loop changes it, and what it was is still read
+        th[i] = 0.0                                           # %h_, a copy: it begins as one number everywhere
     c_tj_broken1_ = False
     iv2 = 0
     while True:                                               # %2  scan.py:8
@@ -56,6 +54,8 @@ def kernel(ctx, w, rows, out0, out1, arena, n, t):
             s20_part = radd(s20_part, th[i])                  # %20  scan.py:12
             t21[i] = 1.0                                      # %21  scan.py:12
         s20 = radd(s20, s20_part)
+    for i in range(n):
+        out1[i] = 0.0                                         # %26, a copy: it begins as one number everywhere
     for i in range(iv2 - 1, -1, -1):                          # %22  scan.py:8
         if interrupted(ctx, i, 15):
             return -1
