@@ -145,6 +145,22 @@ def pytensor_payoff_and_its_opposite(x):
     return pt.maximum(x, 0.0) - pt.maximum(-x, 0.0)
 
 
+def largest_less_largest(x):
+    return np.max(np.array([x, 0.0])) - np.max(np.array([-x, 0.0]))
+
+
+def torch_largest_less_largest(x):
+    return torch.stack([x, 0.0 * x]).amax() - torch.stack([-x, 0.0 * x]).amax()
+
+
+def pytensor_largest_less_largest(x):
+    return pt.max(pt.stack([x, 0.0])) - pt.max(pt.stack([-x, 0.0]))
+
+
+def casadi_largest_less_largest(x):
+    return ca.mmax(ca.vertcat(x, 0.0)) - ca.mmax(ca.vertcat(-x, 0.0))
+
+
 def spread_of_equals(x):
     return np.std(x) ** 2
 
@@ -190,6 +206,9 @@ PROGRAMS = [
     program("the same by Python's `max`", payoff_and_its_opposite, 0.0, right=1.0,
             JAX=jax_payoff_and_its_opposite, PyTensor=pytensor_payoff_and_its_opposite,
             CasADi=casadi_positive_less_negative_part),
+    program("the same by `np.max` of two elements", largest_less_largest, 0.0, right=1.0,
+            PyTorch=torch_largest_less_largest, PyTensor=pytensor_largest_less_largest,
+            CasADi=casadi_largest_less_largest),
     program("max(z, 0) - z y + log1p(exp(-|z|)) at z = 0, y = 0.8: a logistic loss",
             logistic_loss, 0.0, 0.8, right=-0.3, PyTorch=torch_logistic_loss,
             CasADi=casadi_logistic_loss),

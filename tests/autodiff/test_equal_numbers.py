@@ -17,6 +17,8 @@ LOSSES: dict[str, Callable[[float], float]] = {
     "fmax": lambda z: np.fmax(z, 0.0) - z * Y + np.log1p(np.exp(-np.abs(z))),
     "fmin": lambda z: -np.fmin(0.0, -z) - z * Y + np.log1p(np.exp(-np.abs(z))),
     "clip": lambda z: np.clip(z, 0.0, None) - z * Y + np.log1p(np.exp(-np.abs(z))),
+    "Python's max": lambda z: max(z, 0.0) - z * Y + np.log1p(np.exp(-np.abs(z))),
+    "Python's min": lambda z: -min(0.0, -z) - z * Y + np.log1p(np.exp(-np.abs(z))),
     "maxima alone": lambda z: np.maximum(z, 0.0) - z * Y + np.log1p(np.exp(-np.maximum(z, -z))),
 }
 """The loss of logistic regression, as it is written so that nothing overflows."""
@@ -71,3 +73,13 @@ def test_one_of_two_that_differ_has_all_of_it(
         ufunc: np.ufunc, x: float, y: float, right: tuple[float, float]) -> None:
     with tracejit.config(disable_jit=True):
         assert tracejit.grad(ufunc, argnums=(0, 1))(x, y) == right
+
+
+@pytest.mark.parametrize("function", [max, min], ids=lambda function: function.__name__)
+def test_pythons_extremes_have_pythons_bits(function: Callable[[float, float], float]) -> None:
+    numbers = (NAN, 1.0, 2.0, 0.0, -0.0, np.inf, -np.inf, 5e-324)
+    compiled = tracejit.jit(lambda x, y: function(x, y))
+    for x in numbers:
+        for y in numbers:
+            bits = np.array([compiled(x, y), function(x, y)]).view(np.uint64)
+            assert bits[0] == bits[1], (x, y)

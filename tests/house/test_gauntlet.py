@@ -16,8 +16,8 @@ from benchmarks.gauntlet.tools import Tool, Tracejit
 
 PROGRAMS = {one.name: one for group in programs().values() for one in group}
 KEPT = json.loads(RESULTS.read_text(encoding="utf-8"))
-TOLD = {"payoff and its opposite", "special case at a point"}
-"""Of equal numbers Python's `max` takes the first, a branch has its side's slope: sharp-bits.md."""
+TOLD = {"largest less largest", "special case at a point"}
+"""The first of an axis' equal elements has all, a branch its side's slope: docs/sharp-bits.md."""
 FORMULA = {"root of a square squared", "softplus that overflows"}
 """The formula has 0 times infinity, and so has its gradient: docs/numerics.md tells of masks."""
 

@@ -121,6 +121,12 @@ elementwise("fmin", np.fmin, "select(({0} <= {1}) | ({1} != {1}), {0}, {1})",
             lambda z, x, y: _shared(x, y, (x <= y) | (y != y), (x < y) | (y != y)), exact=True)
 
 
+elementwise("larger", None, "select({1} > {0}, {1}, {0})",
+            lambda z, x, y: _shared(x, y, ~(y > x), ~(y >= x)), exact=True,
+            reference=lambda x, y: np.where(y > x, y, x))
+elementwise("smaller", None, "select({1} < {0}, {1}, {0})",
+            lambda z, x, y: _shared(x, y, ~(y < x), ~(y <= x)), exact=True,
+            reference=lambda x, y: np.where(y < x, y, x))
 elementwise("copysign", np.copysign, "copysign({0}, {1})",
             lambda z, x, y: (np.sign(x) * np.copysign(1.0, y), None), exact=True, domain=(0.5, 2.0))
 elementwise("nextafter", np.nextafter, "nextafter({0}, {1})", lambda z, x, y: (1.0, None),

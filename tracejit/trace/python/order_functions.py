@@ -30,7 +30,7 @@ from tracejit.trace.python.own_orders import are_compared_by_data, compares_itse
 from tracejit.trace.regions.branches import as_condition
 from tracejit.trace.state.changes import is_iterator, note_made
 from tracejit.trace.state.uncaptured import read_deeply
-from tracejit.trace.values.equations import apply_operator, is_weak
+from tracejit.trace.values.equations import apply, apply_operator, cast, is_weak
 from tracejit.trace.values.mixed import (
     Flag,
     Merged,
@@ -126,6 +126,9 @@ def _weak_pair(ufunc: np.ufunc, x: Any, y: Any) -> Any:
     if isinstance(other, bool):
         return y if other else x
     result = FUNCTIONS[np.where](other, number_of(y), number_of(x))
+    if result.dtype.kind == "f":  # as one operation, of which a tie's gradient is known
+        result = apply("larger" if ufunc is np.maximum else "smaller",
+                       *(cast(number_of(v), result.dtype) for v in (x, y)))
     arrays = [v for v in (x, y) if isinstance(v, np.ndarray) or getattr(v, "is_array", False)]
     if any(v.dtype != result.dtype for v in arrays):
         return result
