@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from test_numpy_cases import check_case
 
 import tracejit
 from tracejit.errors import Refusal
+from tracejit.trace.ground.dispatch import FOREIGN, makes_traced
 
 FINE = {"rtol": 1e-9, "atol": 1e-11}
 START = np.array([1.0, 1.5])
@@ -53,6 +55,28 @@ def test_solutions_are_scipys_and_derivatives_are_differences(f: Any) -> None:
     np.testing.assert_allclose(tangent, slope, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(sum(np.vdot(b, d) for b, d in zip(bars, dots, strict=True)),
                                np.vdot(np.cos(expected), tangent), rtol=1e-11)
+
+
+def test_a_function_may_read_traced_values_beside_plain_arguments() -> None:
+    """Nothing that is passed is traced here, as in most programs: rates are in a closure."""
+    def decayed(rate: float) -> Any:
+        found = integrate.solve_ivp(lambda t, y: -rate * y, (0, 1), [1.0, 2.0], rtol=1e-9)
+        return found.y[1, -1]
+
+    with tracejit.config(disable_jit=True):
+        value, slope = tracejit.value_and_grad(decayed)(1.3)
+    np.testing.assert_allclose(value, decayed(1.3), rtol=1e-12)
+    np.testing.assert_allclose(slope, -2.0 * np.exp(-1.3), rtol=1e-6)
+
+
+def test_captures_that_call_a_users_function_are_marked() -> None:
+    """Else one that reads a traced value is called by SciPy itself, with plain arguments."""
+    calling = {name: capture for name, capture in FOREIGN.items()
+               if inspect.isfunction(capture) and any(
+                   "Callable" in str(p.annotation)
+                   for p in inspect.signature(capture).parameters.values())}
+    assert len(calling) > 9
+    assert [name for name, capture in calling.items() if not makes_traced(name, capture)] == []
 
 
 def test_steps_are_as_many_as_scipys_and_their_sizes_have_no_derivative() -> None:

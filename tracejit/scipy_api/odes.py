@@ -14,7 +14,7 @@ from tracejit.numpy_api.made import Made
 from tracejit.ops.calls import stop_gradient
 from tracejit.scipy_api.plain_odes import Pair, first_step, integrated, sampled, slope_of
 from tracejit.trace.ground.context import refuse
-from tracejit.trace.ground.dispatch import scipy_captures
+from tracejit.trace.ground.dispatch import calling_back, scipy_captures
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import cast
 from tracejit.trace.values.known_numbers import need_int
@@ -133,4 +133,4 @@ def romb(y: object, dx: object = 1.0, axis: int = -1, show: bool = False) -> Any
 
 
 scipy_captures("scipy.integrate", {
-    "solve_ivp": solve_ivp, "fixed_quad": fixed_quad, "romb": romb})
+    "solve_ivp": calling_back(solve_ivp), "fixed_quad": calling_back(fixed_quad), "romb": romb})
