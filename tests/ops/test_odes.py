@@ -60,7 +60,8 @@ def test_solutions_are_scipys_and_derivatives_are_differences(f: Any) -> None:
 def test_a_function_may_read_traced_values_beside_plain_arguments() -> None:
     """Nothing that is passed is traced here, as in most programs: rates are in a closure."""
     def decayed(rate: float) -> Any:
-        found = integrate.solve_ivp(lambda t, y: -rate * y, (0, 1), [1.0, 2.0], rtol=1e-9)
+        found = integrate.solve_ivp(lambda t, y: -rate * y, (0, 1), [1.0, 2.0], rtol=1e-9,
+                                    atol=1e-11)
         return found.y[1, -1]
 
     with tracejit.config(disable_jit=True):
