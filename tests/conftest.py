@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 os.environ["TRACEJIT_CACHE"] = "0"  # no test finds what another run has compiled
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads of BLAS that wait keep cores busy
 
 
 SAMPLE = 2

@@ -97,7 +97,7 @@ def test_the_boltzmann_machine_reconstructs_digits() -> None:
 
 
 def test_training_against_the_adversary_helps_against_it() -> None:
-    results = stop_gradients.adversary()
+    results = stop_gradients.adversary(steps=100)
     assert results["accuracy, trained without"] > 0.95
     assert results["accuracy under attack, trained against the adversary"] > (
         results["accuracy under attack, trained without"] + 0.2)
