@@ -135,6 +135,11 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "chi2_contingency": (M + 3.0,), "directional_stats": (M,),
     **dict.fromkeys(("bartlett", "levene", "fligner", "alexandergovern", "tukey_hsd"), (V, W)),
     **dict.fromkeys(("trim1", "trimboth"), (V, 0.2)), "scoreatpercentile": (V, 30),
+    **dict.fromkeys(("boxcox_normplot", "yeojohnson_normplot"), (W, 0.5, 1.5, None, 3)),
+    "ppcc_plot": (V, 0.1, 0.4, "tukeylambda", None, 3), "siegelslopes": (V, STEPS),
+    **dict.fromkeys(("ks_1samp", "kstest"), (V, Fixed(np.arctan))),
+    "binned_statistic": (V, W), "binned_statistic_2d": (V, W, V[::-1].copy(), "mean", 3),
+    "binned_statistic_dd": (CLOUD, V, "mean", 3),
     "false_discovery_control": (W / 3.0,), "quantile": (V, 0.3),
     **dict.fromkeys(("f_oneway", "spearmanr", "kendalltau"), (V, W[::-1].copy())),
     "theilslopes": (V, STEPS), "yeojohnson": (V, 0.7), "yeojohnson_llf": (0.7, V),
@@ -339,6 +344,8 @@ EDGES: dict[str, tuple[str, ...]] = {
     "kron": ("empty", "zero"),
     "linregress": ("empty", "one", "nan", "tiny"), "boxcox_llf": ("tiny",),
     "alexandergovern": ("huge",),  # whose squares overflow
+    **dict.fromkeys(("probplot", "yeojohnson_normplot", "binned_statistic", "binned_statistic_2d",
+                     "binned_statistic_dd"), ("tiny",)),  # squares and scales underflow
     "fligner": ("zero",),  # of equal scores rounding decides
 }
 """The contents of which SciPy's result is its algorithm's, and is not compared."""

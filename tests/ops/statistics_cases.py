@@ -14,6 +14,7 @@ RNG = np.random.default_rng(4)
 X, LONG, TABLE = RNG.normal(size=9), RNG.gamma(2.0, size=14), RNG.normal(size=(3, 9))
 SHARES = RNG.uniform(0.05, 0.9, size=5)
 SINGLE, WHOLE = LONG.astype(np.float32), np.arange(9) ** 2
+VALUES = np.sin(3.0 * np.arange(14.0) ** 2)
 SQUARES = np.abs(TABLE) + 0.3
 SIDES = ("less", "greater")
 
@@ -101,6 +102,24 @@ def _directions(**options: Any) -> Callable[..., Any]:
     return of
 
 
+def _flat(found: Any) -> tuple[Any, ...]:
+    """Return the numbers of tuples in tuples."""
+    return tuple(y for x in found for y in (_flat(x) if isinstance(x, tuple) else (x,)))
+
+
+def _plot(name: str, **options: Any) -> Callable[..., Any]:
+    return lambda x: _flat(getattr(stats, name)(x, **options))
+
+
+def _bins(name: str, **options: Any) -> Callable[..., Any]:
+    """Return a statistic in bins, with their numbers as floats."""
+    def of(*xs: np.ndarray) -> Any:
+        *found, number = getattr(stats, name)(*xs, **options)
+        return (*found, 1.0 * number)
+
+    return of
+
+
 STATISTICS_CASES |= {
     **{name: _spreads(name) for name in ("bartlett", "levene", "alexandergovern")},
     "fligner": [(_of("fligner"), X, LONG), (_of("fligner", axis=1), TABLE, TABLE[0] ** 2)],
@@ -145,6 +164,31 @@ STATISTICS_CASES |= {
         (lambda p: stats.false_discovery_control(0.2 * p, axis=1), SQUARES),
         (lambda p: stats.false_discovery_control(0.2 * p, axis=None), SQUARES),
         (stats.false_discovery_control, SHARES.astype(np.float32))]}
+STATISTICS_CASES |= {
+    "probplot": [(_plot("probplot"), X), (lambda x: stats.probplot(x, fit=False), X),
+                 (lambda x, a: _flat(stats.probplot(x, (a,), stats.gamma)), LONG, 1.7),
+                 (_plot("probplot", dist="expon"), LONG)],
+    "boxcox_normplot": [(lambda x: stats.boxcox_normplot(x, -1, 2, N=4), LONG)],
+    "yeojohnson_normplot": [(lambda x: stats.yeojohnson_normplot(x, -1, 2, N=4), X)],
+    "ppcc_plot": [(lambda x: stats.ppcc_plot(x, -0.4, 0.3, N=3), X)],
+    "anderson": [(_of("anderson"), X), (_of("anderson", dist="expon"), LONG)],
+    "ks_1samp": [(lambda x, a=a, m=m: tuple(stats.ks_1samp(x, stats.norm.cdf, (), a, m)), X)
+                 for m in ("auto", "exact", "approx", "asymp")
+                 for a in ("two-sided", "less", "greater")],
+    "kstest": [(lambda x, m, s: tuple(stats.kstest(x, "norm", (m, s))), X, 0.2, 1.3),
+               (lambda x: tuple(stats.kstest(x, lambda z: 1.0 / (1.0 + np.exp(-z)))), X)],
+    "bayes_mvs": [(_plot("bayes_mvs"), X), (_plot("bayes_mvs", alpha=0.7), LONG)],
+    "siegelslopes": [(_of("siegelslopes"), X, TABLE[0]), (_of("siegelslopes"), X),
+                     (_of("siegelslopes", method="separate"), X, TABLE[1]),
+                     (_of("siegelslopes"), WHOLE)],
+    "binned_statistic": [
+        *((_bins("binned_statistic", statistic=s, **o), LONG, VALUES)
+          for s in ("mean", "std", "median", "count", "sum", "min", "max")
+          for o in ({"bins": 4}, {"bins": 3, "range": (0.3, 3.0)}, {"bins": [0.0, 1.0, 2.5]})),
+        (lambda x, v: stats.binned_statistic(x, np.stack([v, 2.0 * v]), bins=3)[0], X, TABLE[1])],
+    "binned_statistic_2d": [(_bins("binned_statistic_2d", bins=(2, 3)), X, TABLE[0], TABLE[1])],
+    "binned_statistic_dd": [(lambda x, v: stats.binned_statistic_dd(
+        x, v, "sum", bins=(2, 3, 1))[0], TABLE.T, X)]}
 STATISTICS_CASES["levene"] += [(_of("levene", center=c, proportiontocut=0.2), X, LONG)
                                for c in ("mean", "trimmed")]
 STATISTICS_CASES["fligner"] += [(_of("fligner", center=c, proportiontocut=0.2), X, LONG)
@@ -192,6 +236,19 @@ EDGES: dict[str, list[tuple[Any, ...]]] = {
                  for m in ("linear", "inverted_cdf", "harrell-davis")
                  for p in (0.0, 1.0, 1.2, 0.5, np.nan, 1) for x in (X, UNKNOWN, TIED, NONE)],
     "directional_stats": [(_directions(), X)],
+    "plots": [(lambda x: stats.boxcox_normplot(x, *ends, N=3), x) for x, ends in (
+        (X, (-1, 2)), (LONG, (3, 2)))],
+    "anderson": [(_of("anderson"), x) for x in (NONE, UNKNOWN, WHOLE)],
+    "kstest": [(lambda x: tuple(stats.kstest(x, "norm")), x) for x in (NONE, UNKNOWN, TIED)] + [
+        (lambda x: (lambda r: (r.statistic_location, r.statistic_sign))(stats.kstest(
+            x, "norm")), x) for x in (X, LONG)] + [
+        (_plain("kstest", cdf="norm", alternative="no"), X)],
+    "bayes_mvs": [(_plot("bayes_mvs"), x) for x in (NONE, np.tile(X, 120))] + [
+        (_plot("bayes_mvs", alpha=1.5), X)],
+    "siegelslopes": [(_of("siegelslopes"), X, LONG), (_of("siegelslopes", method="no"), X)],
+    "binned_statistic": [(_bins("binned_statistic"), *xs) for xs in (
+        (X, UNKNOWN[1:]), (UNKNOWN[1:], X), (X[:3], X), (WHOLE % 7, X), (0.0 * X, X))] + [
+        (_bins("binned_statistic", statistic="no"), X, X)],
     "false_discovery_control": [(stats.false_discovery_control, p) for p in (
         3.0 * SHARES, np.array([0.3, 0.3, 0.1]))] + [
         (_plain("false_discovery_control", method="no"), SHARES)]}

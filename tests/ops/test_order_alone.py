@@ -28,6 +28,7 @@ CASES: dict[str, Case] = {
     "cramervonmises_2samp": lambda a, b, c: stats.cramervonmises_2samp(a, b).statistic,
     "friedmanchisquare": lambda a, b, c: tuple(stats.friedmanchisquare(a, b, c)),
     "kruskal": lambda a, b, c: tuple(stats.kruskal(a, b, c)),
+    "ks_2samp": lambda a, b, c: tuple(stats.ks_2samp(a, b)),
     "logrank": lambda a, b, c: stats.logrank(np.exp(a), np.exp(b)).statistic,
     "mannwhitneyu": lambda a, b, c: tuple(stats.mannwhitneyu(a, b)),
     "median_test": lambda a, b, c: stats.median_test(a, b, c).statistic,

@@ -43,6 +43,11 @@ def test_edges_and_errors_are_scipys(fn: Any, args: list[Any]) -> None:
     (lambda x: stats.obrientransform(x, x[:3]), X, "unlike sizes"),
     (lambda x: stats.chi2_contingency(x, method=3)[0], TABLE ** 2, "method="),
     (lambda x: stats.tukey_hsd(x, 2.0 * x).confidence_interval(), X, "confidence_interval"),
+    (lambda x: stats.probplot(x[:1])[0][0], X, "two numbers"),
+    (lambda x: stats.kstest(x, x + 1.0)[0], X, "order of the numbers"),
+    (lambda x: stats.anderson(x, "logistic")[0], X, "searches"),
+    (lambda x: stats.siegelslopes(x, 0.0 * x)[0], X, "equal"),
+    (lambda x: stats.binned_statistic(x, x, np.ptp)[0], X, "function of yours"),
     (lambda x: stats.trim1(x, x[0]), LONG, "constant"),
     (lambda x: stats.tmin(x, [1.0, 2.0]), LONG, "loop")])
 def test_what_is_not_captured_is_refused(fn: Any, x: Any, words: str) -> None:

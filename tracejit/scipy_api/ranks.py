@@ -39,6 +39,13 @@ class SlopeResult(NamedTuple):
     high_slope: Any
 
 
+class SiegelResult(NamedTuple):
+    """The result of `siegelslopes`."""
+
+    slope: Any
+    intercept: Any
+
+
 def ranked(x: np.ndarray, method: str) -> Any:
     """Return the ranks of numbers along the last axis, as floats."""
     smaller = np.sum(x[..., None, :] < x[..., :, None], axis=-1)
@@ -206,15 +213,8 @@ def theilslopes(y: object, x: object = None, alpha: object = 0.95, method: str =
     only_propagating("theilslopes", nan_policy)
     if method not in ("joint", "separate"):
         raise ValueError(f"method must be either 'joint' or 'separate'.'{method}' is invalid.")
-    v: Any = np.reshape(cast(floats(y, "theilslopes"), np.float64), (-1,))
+    v, u = _points("theilslopes", y, x)
     n = as_operand(dims_of(v)[0])
-    u: Any = np.reshape(cast(floats(x, "theilslopes"), np.float64), (-1,)) if x is not None else (
-        cast(iota(dims_of(v)[0]), np.float64))
-    if not same_dim(dims_of(u)[0], dims_of(v)[0]):
-        if is_one(dims_of(u)[0]) or is_one(dims_of(v)[0]):
-            raise refuse("scipy.stats.theilslopes of one number and a sample cannot be captured",
-                         "Pass two vectors")
-        raise ValueError("Array shapes are incompatible for broadcasting.")
     i = iota(dims_of(v)[0])
     own = i[:, None] < i[None, :]
     step = u[None] - u[:, None]
@@ -250,6 +250,45 @@ def size_of(v: np.ndarray) -> Any:
     return as_operand(dims_of(v)[0])
 
 
+def siegelslopes(y: object, x: object = None, method: str = "hierarchical", *, axis: None = None,
+                 nan_policy: str = "propagate", keepdims: bool = False) -> Any:
+    """Return the median of each point's median slope to the others; A. F. Siegel, 1982."""
+    if method not in ("hierarchical", "separate"):
+        raise ValueError("method can only be 'hierarchical' or 'separate'")
+    if axis is not None or keepdims:
+        raise refuse("scipy.stats.siegelslopes with axis= or keepdims= cannot be captured",
+                     "Leave them out")
+    only_propagating("siegelslopes", nan_policy)
+    v, u = _points("siegelslopes", y, x)
+    n = as_operand(dims_of(v)[0])
+    i = iota(dims_of(v)[0])
+    other: Any = (i[:, None] + 1 + iota(dims_of(v)[0] - 1)[None]) % n
+    step = u[other] - u[:, None]
+    require_ours(np.all(step != 0.0), NotCaptured, "scipy.stats.siegelslopes of x that are equal "
+                 "is not captured. Make them differ")
+    require_ours(n > 1, NotCaptured, "scipy.stats.siegelslopes of one point is not captured. Give "
+                 "more")
+    of_finite("scipy.stats.siegelslopes", u, v)
+    slope = np.median(np.median((v[other] - v[:, None]) / step, axis=1))
+    if method == "hierarchical":
+        return SiegelResult(slope, np.median(v - slope * u))
+    starts = (v[:, None] * u[other] - v[other] * u[:, None]) / step
+    return SiegelResult(slope, np.median(np.median(starts, axis=1)))
+
+
+def _points(name: str, y: object, x: object) -> tuple[Any, Any]:
+    """Return numbers and their places, which are 0, 1, 2, ... where none are given."""
+    v: Any = np.reshape(cast(floats(y, name), np.float64), (-1,))
+    u: Any = np.reshape(cast(floats(x, name), np.float64), (-1,)) if x is not None else (
+        cast(iota(dims_of(v)[0]), np.float64))
+    if not same_dim(dims_of(u)[0], dims_of(v)[0]):
+        if is_one(dims_of(u)[0]) or is_one(dims_of(v)[0]):
+            raise refuse(f"scipy.stats.{name} of one number and a sample cannot be captured",
+                         "Pass two vectors")
+        raise ValueError("Array shapes are incompatible for broadcasting.")
+    return v, u
+
+
 captures_of_some("scipy.stats", {
-    "rankdata": rankdata, "spearmanr": spearmanr, "kendalltau": kendalltau,
-    "theilslopes": theilslopes}, "iuf", 4)
+    "siegelslopes": siegelslopes, "rankdata": rankdata, "spearmanr": spearmanr,
+    "kendalltau": kendalltau, "theilslopes": theilslopes}, "iuf", 4)

@@ -20,7 +20,7 @@ from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.symbolic_ints import known_int
 
-__all__: list[str] = []
+__all__ = ["yeo_johnson"]
 
 
 # --- moments ------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def _trimmed_error(x: np.ndarray, limits: object = None,
 # --- transforms and entropy -----------------------------------------------------------------------
 
 
-def _yeo_johnson(x: np.ndarray, power: np.ndarray) -> Any:
+def yeo_johnson(x: np.ndarray, power: np.ndarray) -> Any:
     """Return the transform of I.-K. Yeo and R. A. Johnson, Biometrika 87 (2000)."""
     below = x < 0.0
     up = boxcox1p(np.where(below, 0.0, x), power)
@@ -123,12 +123,12 @@ def yeojohnson(x: object, lmbda: object = None) -> Any:
                      "Pass lmbda=, found by maximising yeojohnson_llf")
     given: Any = floats(x, "yeojohnson")
     power: Any = cast(as_tracer(lmbda), given.dtype)
-    return cast(as_tracer(_yeo_johnson(given, power)), given.dtype)
+    return cast(as_tracer(yeo_johnson(given, power)), given.dtype)
 
 
 def _likelihood(x: np.ndarray, lmb: object) -> Any:
     power: Any = cast(as_tracer(lmb), x.dtype)
-    spread = np.var(_yeo_johnson(x, power), axis=-1)
+    spread = np.var(yeo_johnson(x, power), axis=-1)
     flat = spread < np.finfo(x.dtype).tiny
     found = (-0.5 * _count(x) * np.log(np.where(flat, 1.0, spread))
              + (power - 1.0) * np.sum(np.sign(x) * np.log1p(np.abs(x)), axis=-1))

@@ -19,7 +19,7 @@ ORDER_ALONE = WhyNot("it depends on the order of the numbers alone, so that its 
 
 not_captured("scipy.stats", {
     ORDER_ALONE: "anderson_ksamp ansari brunnermunzel bws_test chatterjeexi cramervonmises_2samp "
-                 "friedmanchisquare kruskal logrank mannwhitneyu median_test mood "
+                 "friedmanchisquare kruskal ks_2samp logrank mannwhitneyu median_test mood "
                  "page_trend_test percentileofscore ranksums somersd spearmanrho tiecorrect "
                  "weightedtau wilcoxon",
     WhyNot("it tests a table of counts, which are ints and have no derivative",
