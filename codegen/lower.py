@@ -73,7 +73,8 @@ def lower_for(target: Target, graph: Graph, carried_out: Graph, *, checked: bool
               lengths: Mapping[Value, int] | None = None) -> Kernel:
     """Return the kernel of a graph without calls, for some target."""
     given: dict[Value, str] = {}
-    elements = choose_storage(carried_out, given, target.style.is_product)
+    elements = choose_storage(carried_out, given, target.style.is_product,
+                              target.style.fuses)
     buffers = Buffers(carried_out, elements, Liveness(carried_out, elements))
     frame = KernelFrame(graph, carried_out, elements, buffers, target.name)
     kernel = Lowerer(frame, target).run()

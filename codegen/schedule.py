@@ -40,6 +40,7 @@ class Style:
     atomic       -- the dtypes to which iterations may add at once
     in_order     -- whether floats are summed in the order of the program
     parallel     -- whether threads of a CPU may share loops
+    fuses        -- whether a product and a sum may be rounded once
     """
 
     vectorises: bool = True
@@ -48,6 +49,7 @@ class Style:
     atomic: tuple[np.dtype, ...] = ()
     in_order: bool = False
     parallel: bool = False
+    fuses: bool = False
 
 
 @dataclass(eq=False, slots=True)

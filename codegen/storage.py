@@ -16,7 +16,8 @@
 | selected from         | arrays that take a call such as exp and are compared, or searched for |
 |                       | the largest or smallest element, if used otherwise too: computed      |
 |                       | again, by vector code and then by scalar code, an element may differ  |
-|                       | in the last bit                                                       |
+|                       | in the last bit; on devices, which fuse products and sums, arrays     |
+|                       | that take any arithmetic and are searched                             |
 | overwritten           | arrays that read an array which is written to before their last use,  |
 |                       | or other elements of the array that they are written to               |
 | shifted repeatedly    | arrays that one element would compute at many places, where a shifted |
@@ -98,12 +99,14 @@ def _is_wide_write(eqn: Eqn) -> bool:
 
 
 def choose_storage(graph: Graph, given: dict[Value, str],
-                   is_product: Callable[[Eqn], bool] = is_matrix_product) -> Elements:
+                   is_product: Callable[[Eqn], bool] = is_matrix_product,
+                   fuses: bool = False) -> Elements:
     """Return the element-wise view of a graph whose arrays with storage, each with its reason, are
     chosen.
 
     given      -- some that are known to need it
     is_product -- which contractions are done as a whole, on arrays in memory
+    fuses      -- whether a product and a sum may be rounded once, here and not there
     """
     reasons = dict(given)
 
@@ -128,7 +131,7 @@ def choose_storage(graph: Graph, given: dict[Value, str],
             for a in _stored_factors(eqn, elements, is_product):
                 keep(a, "read again and again by a product, or its result")
     _keep_what_is_read_often(graph, elements, keep)
-    for v in list(_selected(graph.block, elements)):
+    for v in list(_selected(graph.block, elements, fuses)):
         keep(v, "its elements are compared with one another")
     for v in list(made_of_their_target(graph, graph.block, elements)):
         keep(v, "it is made of other elements of the array that it is written to")
@@ -275,8 +278,11 @@ def _source(a: Value, elements: Elements) -> Value:
     return a
 
 
-def _selected(block: Block, elements: Elements) -> Iterator[Value]:
-    """Yield the values that may be compared with one of their own elements."""
+def _selected(block: Block, elements: Elements, fuses: bool) -> Iterator[Value]:
+    """Yield the values that may be compared with one of their own elements.
+
+    Where products and sums may be fused, a place where they are may not be one where they were.
+    """
     uses = Counter(v for e in all_eqns(block) for v in e.uses())
     for eqn in all_eqns(block):
         how = eqn.op.lowering
@@ -288,5 +294,6 @@ def _selected(block: Block, elements: Elements) -> Iterator[Value]:
         for a in eqn.inputs:
             if is_array(a) and isinstance(a, Value) and elements.computes(a):
                 source = _source(a, elements)
-                if max(uses[a], uses[source]) > 1 and elements.has_call(source):
+                if max(uses[a], uses[source]) > 1 and (
+                        elements.has_call(source) or (fuses and selects)):
                     yield source

@@ -39,6 +39,7 @@ DRAWN = {
     "test_reports.py::test_programs_of_the_gallery_show_themselves": 14,
     "test_reports.py::test_programs_of_the_gallery_are_profiled": 2,
     "test_reports.py::test_loops_that_stand_in_the_source_in_parts_name_what_is_in_them": 3,
+    "test_extrema.py::test_the_first_extremum_has_the_whole_derivative": 6,
     "test_programs_as_they_are.py::test_programs_are_compiled_once": 5,
     "test_gallery.py::test_compiled_once_for_all_sizes": 16,
     "test_second_derivatives.py::test_second_derivatives_of_special_functions_are_differences": 25,

@@ -16,7 +16,9 @@ from ir_text import graph_of, table
 
 import tracejit.api  # noqa: F401  (fills the table of ops)
 from tracejit.codegen import storage
+from tracejit.codegen.cuda.lower import CUDA
 from tracejit.codegen.storage import choose_storage
+from tracejit.codegen.target import CPU
 from tracejit.ir.core import Graph
 from tracejit.ir.printer import Names, format_graph
 
@@ -425,6 +427,24 @@ def described(graph: Graph) -> str:
                                                for title, before, _, after in table(CASES)])
 def test_storage_is_for_a_reason(before: str, after: str) -> None:
     assert described(graph_of(before)) == textwrap.dedent(after)
+
+
+SEARCHED = """
+    %0: f64[n] = mul(%x, %x)
+    %1: f64[n] = add(%0, %x)
+    %2: f64[] = reduce_max(%1) {axes=(0,)}
+    %3: bool[n] = equal(%1, %2)
+    return %2, %3
+"""
+
+
+@pytest.mark.parametrize("fuses", [False, True])
+def test_what_is_searched_is_stored_where_products_and_sums_are_fused(fuses: bool) -> None:
+    """Computed again, no element might be the largest."""
+    graph = graph_of(f"(%x: f64[n])\n{textwrap.dedent(SEARCHED).strip()}")
+    reasons = choose_storage(graph, {}, fuses=fuses).stored.values()
+    assert ("its elements are compared with one another" in reasons) == fuses
+    assert CUDA.style.fuses and not CPU.style.fuses
 
 
 # --- chains, which are cut so that code grows with the program ----------------------------------

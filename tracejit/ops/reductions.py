@@ -1,8 +1,8 @@
 """Folds along axes: sums, products, extrema, running sums, and the places of extrema.
 
 Where several elements are the largest (or smallest), the first of them in C order has the whole
-derivative: `argmax` gives its place. The derivative stores the place: it stays right when the
-elements are computed again with other roundings.
+derivative: the least place that holds the extremum, which loops on vectors find. The derivative
+stores the place or the elements: computed again with other roundings, none might be the extremum.
 """
 
 from __future__ import annotations
@@ -106,22 +106,23 @@ structural("reduce_prod", lambda x, axes: np.prod(x, axis=axes, dtype=np.asarray
            kinds="if")
 
 
-def _chosen(sweep: Mode, eqn: Eqn, which: str) -> Any:
+def _chosen(sweep: Mode, eqn: Eqn) -> Any:
     """Return where the element is that an extremum is: a mask with one True per fold."""
     x, axes = sweep.operand(eqn.inputs[0]), eqn.params["axes"]
-    if len(axes) == 1 and axes[0] < len(x.dims) - 1:
-        return _first_equal(x, spread(sweep.operand(eqn.output), x.dims, axes), axes[0])
+    extremum = sweep.operand(eqn.output)
+    if len(axes) == 1:
+        return _first_equal(x, spread(extremum, x.dims, axes), axes[0])
     flat = flatten_axes(x, axes)
-    place = apply(which, flat, axis=len(flat.dims) - 1)
-    index = apply("iota", size=flat.dims[-1])
-    return unflatten_axes(index == place[..., None], x.dims, axes)
+    last = len(flat.dims) - 1
+    found = _first_equal(flat, spread(extremum, flat.dims, (last,)), last)
+    return unflatten_axes(found, x.dims, axes)
 
 
 def _first_equal(x: Tracer, extremum: Tracer, axis: int) -> Any:
     """Mark the first of the elements along an axis that are equal to the extremum.
 
-    It is argmax's result element by element, by a fold that goes along the last axis in its inner
-    loop.
+    It is argmax's result element by element, by a fold of ints, which are folded on vectors, and
+    which goes along the last axis in its inner loop.
     """
     size = x.dims[axis]
     index = apply("reshape", apply("iota", size=size),
@@ -133,26 +134,26 @@ def _first_equal(x: Tracer, extremum: Tracer, axis: int) -> Any:
     return index == spread(apply("reduce_min", places, axes=(axis,)), x.dims, (axis,))
 
 
-def _extremum(name: str, function: Callable[..., object], combine: str, which: str) -> None:
+def _extremum(name: str, function: Callable[..., object], combine: str) -> None:
     def reference(x: np.ndarray | np.generic, axes: tuple[int, ...]) -> Any:
         return function(x, axis=axes)
 
     def vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
         aval = eqn.inputs[0].aval
         ct = spread(dense(cts[0]), aval.shape, eqn.params["axes"])
-        return [np.where(_chosen(sweep, eqn, which), ct, aval.dtype.type(0))]
+        return [np.where(_chosen(sweep, eqn), ct, aval.dtype.type(0))]
 
     def jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
         aval = eqn.inputs[0].aval
-        chosen = np.where(_chosen(sweep, eqn, which), tangents[0], aval.dtype.type(0))
+        chosen = np.where(_chosen(sweep, eqn), tangents[0], aval.dtype.type(0))
         return [apply("reduce_sum", chosen, axes=eqn.params["axes"])]
 
     structural(name, reference, _reduce_infer, Reduce(combine), vjp, jvp,
                samples=_nonempty_samples, kinds="bif")
 
 
-_extremum("reduce_max", np.max, "max", "argmax")
-_extremum("reduce_min", np.min, "min", "argmin")
+_extremum("reduce_max", np.max, "max")
+_extremum("reduce_min", np.min, "min")
 structural("reduce_and", lambda x, axes: np.all(x, axis=axes), _reduce_infer, Reduce("and"),
            marked=True, samples=_samples, kinds="b")
 structural("reduce_or", lambda x, axes: np.any(x, axis=axes), _reduce_infer, Reduce("or"),

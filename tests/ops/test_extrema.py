@@ -1,0 +1,78 @@
+"""The first of the largest or smallest elements has the whole derivative: the one argmax finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracejit
+
+AXES: list[tuple[tuple[int, ...], Any]] = [
+    ((37,), None), ((5, 7), 1), ((5, 7), 0), ((5, 7), None), ((3, 4, 5), (0, 2)),
+    ((3, 4, 5), (1, 2)), ((3, 4, 5), -1), ((4, 1), 1), ((5000,), None)]
+
+MADE: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "an argument": (lambda x: x, np.ones_like),
+    "a polynomial": (lambda x: x * x * 0.25 + x * 1.5, lambda x: 0.5 * x + 1.5),
+    "a call": (lambda x: np.exp(np.abs(x)), lambda x: np.sign(x) * np.exp(np.abs(x))),
+    "all equal": (lambda x: x - x, lambda x: 0.0 * x),
+}
+
+VALUES: dict[str, Callable[[Any], Any]] = {
+    "different": lambda x: x, "float32": lambda x: x.astype("f4"), "tied": np.round,
+    "a NaN": lambda x: np.where(x > 0.7, np.nan, x),
+    "infinite": lambda x: np.where(x > 0.5, np.inf, np.where(x < -0.5, -np.inf, x))}
+
+
+def first_of(y: np.ndarray, axis: Any, find: Callable[..., Any]) -> np.ndarray:
+    """Return a mask of the places that argmax or argmin finds, of several axes in C order."""
+    axes = range(y.ndim) if axis is None else np.atleast_1d(axis) % y.ndim
+    order = [*(k for k in range(y.ndim) if k not in axes), *axes]
+    moved = np.transpose(y, order)
+    flat = moved.reshape(*moved.shape[:y.ndim - len(axes)], -1)
+    found = np.arange(flat.shape[-1]) == find(flat, -1)[..., None]
+    return np.transpose(found.reshape(moved.shape), np.argsort(order))
+
+
+@pytest.mark.parametrize("made", sorted(MADE))
+@pytest.mark.parametrize(("shape", "axis"), AXES)
+@pytest.mark.parametrize("which", ["max", "min"])
+def test_the_first_extremum_has_the_whole_derivative(which: str, shape: tuple[int, ...], axis: Any,
+                                                     made: str) -> None:
+    make, slope = MADE[made]
+    reduce, find = getattr(np, which), getattr(np, f"arg{which}")
+    gradient = tracejit.grad(lambda x, w: np.sum(reduce(make(x), axis=axis) * w))
+    rng = np.random.default_rng(len(shape))
+    for name, change in VALUES.items():
+        if name in ("a NaN", "infinite") and made != "an argument":
+            continue  # what is made of them is not a number
+        if name == "tied" and made == "a call":
+            continue  # equal numbers may have other last bits, by vector code and without
+        x = change(rng.normal(size=shape))
+        w = rng.uniform(1.0, 2.0, np.shape(reduce(x, axis=axis))).astype(x.dtype)[()]
+        spread = w if axis is None else np.expand_dims(w, axis)
+        expected = np.where(first_of(make(x), axis, find), spread * slope(x), 0.0)
+        np.testing.assert_allclose(gradient(x, w), expected, rtol=1e-5 if name == "float32"
+                                   else 1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("make", [lambda x, w: x * w + x, lambda x, w: np.exp(x) * w])
+def test_what_a_loop_computes_again_has_its_place(make: Callable[[Any, Any], Any]) -> None:
+    def f(x: Any, w: Any) -> Any:
+        total, y = 0.0, x[0]
+        for i in range(len(x)):
+            y = np.tanh(make(y * x[i], w))
+            total = total + np.max(y) * (i + 1.0) + np.min(np.cos(y) * w)
+        return total
+
+    rng = np.random.default_rng(4)
+    x, w = rng.normal(size=(6, 13)), rng.normal(size=13)
+    up, down = rng.normal(size=x.shape), rng.normal(size=w.shape)
+    step = 1e-6
+    expected = (f(x + step * up, w + step * down) - f(x - step * up, w - step * down)) / (2 * step)
+    for options in ({}, {"threads": 2}, {"fp": "strict"}):
+        g, h = tracejit.grad(f, argnums=(0, 1), **options)(x, w)
+        np.testing.assert_allclose(np.sum(g * up) + np.sum(h * down), expected, rtol=1e-6)
