@@ -57,7 +57,7 @@ from tracejit.trace.python.list_functions import unpacked
 from tracejit.trace.python.managed import ENDS_CAPTURES, Managed
 from tracejit.trace.python.objects import refuse_augmented
 from tracejit.trace.python.operations import binary, inplace, unary
-from tracejit.trace.python.patterns import pattern_class
+from tracejit.trace.python.patterns import NO_PART, parts_of, pattern_class
 from tracejit.trace.python.pooled import DataList
 from tracejit.trace.regions.attempts import is_raisable
 from tracejit.trace.regions.choosing import (
@@ -470,6 +470,18 @@ class Hooks(RecursionHooks, TryHooks, ComprehensionHooks):
         if not isinstance(kind, type):
             raise TypeError("called match pattern must be a class")
         return self.call(isinstance, subject, kind)
+
+    def parts_of(self, subject: object, kind: object, count: int, *names: str) -> Any:
+        """Return the parts of the subject of a `match` that a pattern of a class asks for, once."""
+        subject = the_one(subject)
+        if subject is NO_PART or not self.is_of_class(subject, kind):
+            return None
+        assert isinstance(kind, type)
+        return parts_of(subject, kind, count, names, self.getattr)
+
+    def part(self, parts: tuple[object, ...] | None, k: int) -> Any:
+        """Return a part of a subject, if it fitted."""
+        return NO_PART if parts is None else parts[k]
 
     def has_items(self, subject: Any, count: int) -> Any:
         """Return whether a `match` finds a subject to be a sequence of so many items."""

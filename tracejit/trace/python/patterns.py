@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tracejit.trace.python.kind_functions import is_instance
 from tracejit.trace.values.operands import TracedOperand
 
-__all__ = ["pattern_class"]
+__all__ = ["NO_PART", "parts_of", "pattern_class"]
+
+NO_PART = object()
+"""A part of a subject that does not fit, which is of no class that a pattern names."""
+
 _TAKE_THEMSELVES = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 """Builtin classes of which Python takes the one positional pattern for the subject itself."""
 
@@ -32,3 +37,35 @@ def pattern_class(kind: Any) -> Any:
         parts["__match_args__"] = kind.__match_args__
     base = (float,) if issubclass(kind, _TAKE_THEMSELVES) else ()
     return _Asking(kind.__name__, base, parts)
+
+
+def parts_of(subject: object, kind: type, count: int, names: tuple[str, ...],
+             read: Callable[[object, str], object]) -> tuple[object, ...] | None:
+    """Return the parts of a subject of a class that a pattern asks for; None if one is missing.
+
+    count -- how many of them are asked for by their places
+    names -- the attributes that are asked for by name
+    read  -- reads an attribute
+    """
+    known = () if count == 0 else getattr(kind, "__match_args__", None)
+    if known is None and count and issubclass(kind, _TAKE_THEMSELVES):
+        _require(count <= 1, f"{kind.__name__}() accepts 1 positional sub-pattern ({count} given)")
+        first: tuple[object, ...] = (subject,)
+        known = ()
+    else:
+        first, known = (), known or ()
+        _require(count <= len(known), f"{kind.__name__}() accepts {len(known)} positional "
+                 f"sub-pattern{'' if len(known) == 1 else 's'} ({count} given)")
+    asked = (*known[:count - len(first)], *names)
+    for k, name in enumerate(asked):
+        _require(name not in asked[:k],
+                 f"{kind.__name__}() got multiple sub-patterns for attribute {name!r}")
+    try:
+        return (*first, *(read(subject, name) for name in asked))
+    except AttributeError:
+        return None
+
+
+def _require(holds: bool, text: str) -> None:
+    if not holds:
+        raise TypeError(text)

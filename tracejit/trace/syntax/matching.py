@@ -1,12 +1,14 @@
-"""Syntax-tree pass 0: turn `match` into `if`, where its patterns ask for values and classes alone.
+"""Syntax-tree pass 0: turn `match` into `if`, where its patterns ask for values, classes and parts.
 
-Then the subject of a `match` may be traced. Patterns of mappings, of attributes, and with stars
-stay Python's own.
+Then the subject of a `match` may be traced, and so may its attributes. Patterns of mappings, with
+stars, and of attributes of items stay Python's own.
 
     match k % 3:                    subject = k % 3
         case 0 | 1:                 if subject == 0 or subject == 1:
             ...                         ...
         case int(), y if y > 0:     else: ...
+        case Pair(a, 0):                parts = parts_of(subject, Pair, 2)
+            ...                         if parts is not None and parts[1] == 0: a = parts[0]; ...
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ def without_matches(stmts: Sequence[ast.stmt]) -> Stmts:
         if not isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             for part in statement_lists(s):
                 part[:] = without_matches(part)
-        if isinstance(s, ast.Match) and all(_is_plain(c.pattern) for c in s.cases):
+        if isinstance(s, ast.Match) and all(_is_plain(c.pattern, True) for c in s.cases):
             subject = f"_tj_subject_{s.lineno}_{s.col_offset}"
             result.append(place(assign(subject, s.subject), s))
             result += _chain(s.cases, subject)
@@ -37,14 +39,19 @@ def without_matches(stmts: Sequence[ast.stmt]) -> Stmts:
     return result
 
 
-def _is_plain(p: ast.pattern) -> bool:
+def _is_plain(p: ast.pattern, has_parts: bool = False) -> bool:
+    """Return whether a pattern is asked for by tests.
+
+    has_parts -- whether it may ask for attributes, as its subject is there before all tests
+    """
     if isinstance(p, (ast.MatchOr, ast.MatchSequence)):
         return all(map(_is_plain, p.patterns)) and not (
             isinstance(p, ast.MatchOr) and any(_binds(q) for q in p.patterns))
     if isinstance(p, ast.MatchAs):
-        return p.pattern is None or _is_plain(p.pattern)
+        return p.pattern is None or _is_plain(p.pattern, has_parts)
     if isinstance(p, ast.MatchClass):
-        return not (p.patterns or p.kwd_patterns)
+        parts = [*p.patterns, *p.kwd_patterns]
+        return not parts or (has_parts and all(_is_plain(q, True) for q in parts))
     return isinstance(p, (ast.MatchValue, ast.MatchSingleton))
 
 
@@ -57,7 +64,8 @@ def _chain(cases: Sequence[ast.match_case], subject: str) -> Stmts:
     if not cases:
         return []
     case, rest = cases[0], cases[1:]
-    tests, names = _parts_of(case.pattern, load(subject))
+    before: Stmts = []
+    tests, names = _parts_of(case.pattern, load(subject), before)
     bind: Stmts = [place(assign(name, value), case.pattern) for name, value in names]
     if case.guard is not None and not bind:
         tests.append(case.guard)
@@ -65,39 +73,65 @@ def _chain(cases: Sequence[ast.match_case], subject: str) -> Stmts:
         fits = f"{subject}_{case.pattern.lineno}_{case.pattern.col_offset}"
         asked = [*bind, assign(fits, case.guard)]
         first = [assign(fits, constant(False)), ast.If(_all(tests), asked, [])] if tests else asked
-        return [*(place(s, case.pattern) for s in first),
+        return [*(place(s, case.pattern) for s in (*before, *first)),
                 place(ast.If(load(fits), case.body, _chain(rest, subject)), case.pattern)]
     if not tests:
         return [*bind, *case.body]
-    return [place(ast.If(_all(tests), [*bind, *case.body], _chain(rest, subject)), case.pattern)]
+    return [*(place(s, case.pattern) for s in before),
+            place(ast.If(_all(tests), [*bind, *case.body], _chain(rest, subject)), case.pattern)]
 
 
 def _all(tests: list[ast.expr]) -> ast.expr:
     return tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
 
 
-def _parts_of(p: ast.pattern, x: ast.expr) -> tuple[list[ast.expr], _Names]:
-    """Return the tests of a pattern on a subject, and the names that it binds to its parts."""
+def _parts_of(p: ast.pattern, x: ast.expr, before: Stmts) -> tuple[list[ast.expr], _Names]:
+    """Return the tests of a pattern on a subject, and the names that it binds to its parts.
+
+    before -- gets the statements that read the subject's attributes
+    """
     if isinstance(p, ast.MatchValue):
         return [ast.Compare(x, [ast.Eq()], [p.value])], []
     if isinstance(p, ast.MatchSingleton):
         return [ast.Compare(x, [ast.Is()], [constant(p.value)])], []
     if isinstance(p, ast.MatchClass):
-        return [hook("is_of_class", x, p.cls)], []
+        return _class_parts(p, x, before)
     if isinstance(p, ast.MatchOr):
-        return [ast.BoolOp(ast.Or(), [_all(_parts_of(q, x)[0] or [constant(True)])
+        return [ast.BoolOp(ast.Or(), [_all(_parts_of(q, x, before)[0] or [constant(True)])
                                       for q in p.patterns])], []
     if isinstance(p, ast.MatchSequence):
         tests: list[ast.expr] = [hook("has_items", x, constant(len(p.patterns)))]
         names: _Names = []
         for k, q in enumerate(p.patterns):
-            asked, bound = _parts_of(q, ast.Subscript(x, constant(k), ast.Load()))
+            asked, bound = _parts_of(q, ast.Subscript(x, constant(k), ast.Load()), before)
             tests += asked
             names += bound
         return tests, names
     assert isinstance(p, ast.MatchAs)
-    asked, bound = ([], []) if p.pattern is None else _parts_of(p.pattern, x)
+    asked, bound = ([], []) if p.pattern is None else _parts_of(p.pattern, x, before)
     return asked, [*bound, *([(p.name, x)] if p.name else [])]
+
+
+def _class_parts(p: ast.MatchClass, x: ast.expr,
+                 before: Stmts) -> tuple[list[ast.expr], _Names]:
+    """Return tests and names of a pattern of a class, whose attributes are read once."""
+    patterns = [*p.patterns, *p.kwd_patterns]
+    if not patterns:
+        return [hook("is_of_class", x, p.cls)], []
+    parts = f"_tj_parts_{p.lineno}_{p.col_offset}"
+    before.append(assign(parts, hook("parts_of", x, p.cls, constant(len(p.patterns)),
+                                     *map(constant, p.kwd_attrs))))
+    tests: list[ast.expr] = [ast.Compare(load(parts), [ast.IsNot()], [constant(None)])]
+    names: _Names = []
+    for k, q in enumerate(patterns):
+        inner = q.pattern if isinstance(q, ast.MatchAs) else q
+        reads = isinstance(inner, ast.MatchClass) and bool(inner.patterns or inner.kwd_patterns)
+        part = hook("part", load(parts), constant(k)) if reads else ast.Subscript(
+            load(parts), constant(k), ast.Load())
+        asked, bound = _parts_of(q, part, before)
+        tests += asked
+        names += bound
+    return tests, names
 
 
 def attributes_asked(cases: Sequence[ast.match_case]) -> list[str]:
