@@ -76,3 +76,41 @@ def test_what_a_loop_computes_again_has_its_place(make: Callable[[Any, Any], Any
     for options in ({}, {"threads": 2}, {"fp": "strict"}):
         g, h = tracejit.grad(f, argnums=(0, 1), **options)(x, w)
         np.testing.assert_allclose(np.sum(g * up) + np.sum(h * down), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, None])
+@pytest.mark.parametrize("kind", ["f8", "f4", "i8", "i1", "u2"])
+def test_places_are_numpys(kind: str, axis: int | None) -> None:
+    rng = np.random.default_rng(0)
+    search = tracejit.jit(lambda x: (np.argmax(x, axis=axis), np.argmin(x, axis=axis)))
+    for shape in ((3, 4, 37), (1, 1, 1), (2, 9, 1), (5, 1, 8)):
+        x = rng.integers(0, 5, shape).astype(kind)
+        if kind[0] == "f":
+            x[rng.random(shape) < 0.1] = np.nan
+            x[rng.random(shape) < 0.1] = -np.inf
+            x[rng.random(shape) < 0.1] = -0.0
+        elif kind == "i8":
+            x[rng.random(shape) < 0.1] = np.iinfo(np.int64).max
+        for found, expected in zip(search(x), (np.argmax(x, axis=axis), np.argmin(x, axis=axis)),
+                                   strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("order", [2, -2])
+def test_elements_that_are_computed_another_way_have_a_place(order: int) -> None:
+    """The way back has singular values of an SVD with vectors, whose last bits may differ."""
+    stack = np.random.default_rng(0).normal(size=(40, 3, 4))
+
+    def norm(x: Any) -> Any:
+        return np.linalg.matrix_norm(x, ord=order)
+
+    with tracejit.GradientTape() as tape:
+        x = tracejit.constant(stack)
+        tape.watch(x)
+        y = norm(x)
+    found = np.asarray(tape.gradient(y, x))
+    up = np.random.default_rng(1).normal(size=stack.shape)
+    slopes = (norm(stack + 1e-6 * up) - norm(stack - 1e-6 * up)) / 2e-6
+    np.testing.assert_allclose(np.sum(found * up, axis=(1, 2)), slopes, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(tracejit.grad(lambda x: np.sum(norm(x)))(stack), found, rtol=1e-9,
+                               atol=1e-12)

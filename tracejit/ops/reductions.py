@@ -1,8 +1,8 @@
 """Folds along axes: sums, products, extrema, running sums, and the places of extrema.
 
 Where several elements are the largest (or smallest), the first of them in C order has the whole
-derivative: the least place that holds the extremum, which loops on vectors find. The derivative
-stores the place or the elements: computed again with other roundings, none might be the extremum.
+derivative: `argmax` gives its place. The derivative stores the place: it stays right when the
+elements are computed again with other roundings.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from tracejit.ops.cotangents import Cotangent, Tangent, dense
 from tracejit.ops.kinds import linear, only, same_type, structural
 from tracejit.ops.modes import ForwardMode, Mode, ReverseMode
 from tracejit.trace.values.equations import apply
-from tracejit.trace.values.symbolic_ints import of_dim
 from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["flatten_axes", "unflatten_axes"]
@@ -106,54 +105,47 @@ structural("reduce_prod", lambda x, axes: np.prod(x, axis=axes, dtype=np.asarray
            kinds="if")
 
 
-def _chosen(sweep: Mode, eqn: Eqn) -> Any:
-    """Return where the element is that an extremum is: a mask with one True per fold."""
-    x, axes = sweep.operand(eqn.inputs[0]), eqn.params["axes"]
-    extremum = sweep.operand(eqn.output)
-    if len(axes) == 1:
-        return _first_equal(x, spread(extremum, x.dims, axes), axes[0])
-    flat = flatten_axes(x, axes)
-    last = len(flat.dims) - 1
-    found = _first_equal(flat, spread(extremum, flat.dims, (last,)), last)
-    return unflatten_axes(found, x.dims, axes)
+def _chosen(sweep: Mode, eqn: Eqn, which: str) -> Any:
+    """Return where the element is that an extremum is: a mask with one True per fold.
 
-
-def _first_equal(x: Tracer, extremum: Tracer, axis: int) -> Any:
-    """Mark the first of the elements along an axis that are equal to the extremum.
-
-    It is argmax's result element by element, by a fold of ints, which are folded on vectors, and
-    which goes along the last axis in its inner loop.
+    Its place is searched for by one op on the elements alone. The extremum is not compared with
+    them: it may be of others, of an SVD without vectors, say, and none of these be equal to it.
     """
+    x, axes = sweep.operand(eqn.inputs[0]), eqn.params["axes"]
+    if len(axes) == 1:
+        return _at_place(x, which, axes[0])
+    flat = flatten_axes(x, axes)
+    return unflatten_axes(_at_place(flat, which, len(flat.dims) - 1), x.dims, axes)
+
+
+def _at_place(x: Tracer, which: str, axis: int) -> Any:
+    """Mark the element along an axis that argmax or argmin finds."""
     size = x.dims[axis]
     index = apply("reshape", apply("iota", size=size),
                   shape=(size, *(1 for _ in x.dims[axis + 1:])))
-    found = x == extremum
-    if x.dtype.kind == "f":
-        found = found | (x != x)  # the extremum is NaN then
-    places = np.where(found, index, of_dim(size))
-    return index == spread(apply("reduce_min", places, axes=(axis,)), x.dims, (axis,))
+    return index == spread(apply(which, x, axis=axis), x.dims, (axis,))
 
 
-def _extremum(name: str, function: Callable[..., object], combine: str) -> None:
+def _extremum(name: str, function: Callable[..., object], combine: str, which: str) -> None:
     def reference(x: np.ndarray | np.generic, axes: tuple[int, ...]) -> Any:
         return function(x, axis=axes)
 
     def vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
         aval = eqn.inputs[0].aval
         ct = spread(dense(cts[0]), aval.shape, eqn.params["axes"])
-        return [np.where(_chosen(sweep, eqn), ct, aval.dtype.type(0))]
+        return [np.where(_chosen(sweep, eqn, which), ct, aval.dtype.type(0))]
 
     def jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
         aval = eqn.inputs[0].aval
-        chosen = np.where(_chosen(sweep, eqn), tangents[0], aval.dtype.type(0))
+        chosen = np.where(_chosen(sweep, eqn, which), tangents[0], aval.dtype.type(0))
         return [apply("reduce_sum", chosen, axes=eqn.params["axes"])]
 
     structural(name, reference, _reduce_infer, Reduce(combine), vjp, jvp,
                samples=_nonempty_samples, kinds="bif")
 
 
-_extremum("reduce_max", np.max, "max")
-_extremum("reduce_min", np.min, "min")
+_extremum("reduce_max", np.max, "max", "argmax")
+_extremum("reduce_min", np.min, "min", "argmin")
 structural("reduce_and", lambda x, axes: np.all(x, axis=axes), _reduce_infer, Reduce("and"),
            marked=True, samples=_samples, kinds="b")
 structural("reduce_or", lambda x, axes: np.any(x, axis=axes), _reduce_infer, Reduce("or"),

@@ -23,6 +23,7 @@ from tracejit.ir.verifier import verify_graph
 from tracejit.passes.blocking import block_products, describe_block
 from tracejit.passes.jamming import describe_jam, unroll_and_jam
 from tracejit.passes.pipeline import PASSES
+from tracejit.passes.searching import search_on_vectors
 from tracejit.program.emitted import digest_of, load_source
 from tracejit.program.invocation import Invocation
 from tracejit.runtime.compiling import dump, faults_of_ours
@@ -135,7 +136,8 @@ class Lowered(Displayed):
                 f"{graph.name} cannot be lowered"):
             by_blocks, self.blocked = (graph, []) if _keeps_order(traced) else block_products(
                 graph)
-            carried_out, self.jammed = unroll_and_jam(by_blocks)
+            jammed, self.jammed = unroll_and_jam(by_blocks)
+            carried_out = search_on_vectors(jammed)
             self.kernel = lower_graph(graph, carried_out, checked=settings().verify,
                                       lengths=_row_lengths(traced),
                                       parallel=getattr(traced.program.options, "is_parallel",

@@ -1,0 +1,84 @@
+"""Searches for the place of an extremum, on vectors: two folds in place of one that keeps places.
+
+The place of the largest element is found by a scalar loop, which keeps the largest one so far and
+its place. Folds of numbers go on vectors:
+
+    p = argmax(x)     =>     m = reduce_max(x); p = reduce_min(select(x == m | x != x, i, largest))
+
+Of several largest ones it is the first, and a NaN is larger than all, as before. The pass goes
+last: both folds read one array, which is stored where its elements might differ when computed
+again, while passes before it may compute the operand of a search by other ways than that of a fold.
+A fold of the program, of the same array, is not done twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tracejit.ir.builder import Builder
+from tracejit.ir.core import Block, Eqn, Graph, Literal, Value
+from tracejit.ir.lowering import Argument, Reduce
+from tracejit.ir.optable import find_op
+from tracejit.ir.walk import all_eqns, replace_graph
+
+__all__ = ["search_on_vectors"]
+
+_LARGEST = Literal(int(np.iinfo(np.int64).max), np.dtype(np.int64))
+
+
+def search_on_vectors(graph: Graph) -> Graph:
+    """p = argmax(x) becomes the least place whose element is the extremum of x."""
+    if not any(_is_search(e) for e in all_eqns(graph.block)):
+        return graph
+    return replace_graph(graph, _in_block(graph.block, []))
+
+
+def _is_search(eqn: Eqn) -> bool:
+    return isinstance(eqn.op.lowering, Argument) and isinstance(eqn.inputs[0], Value)
+
+
+def _in_block(block: Block, around: Sequence[Eqn]) -> Block:
+    """Return a block without searches.
+
+    around -- the folds before it, in the blocks that it is in
+    """
+    eqns: list[Eqn] = []
+    folds = [*around]
+    for eqn in block.eqns:
+        if _is_search(eqn):
+            eqns += _folds(eqn, folds)
+            continue
+        regions = tuple(_in_block(r, folds) for r in eqn.regions)
+        eqns.append(replace(eqn, regions=regions) if regions else eqn)
+        if isinstance(eqn.op.lowering, Reduce):
+            folds.append(eqn)
+    return Block(block.inputs, tuple(eqns), block.outputs)
+
+
+def _folds(eqn: Eqn, known: Sequence[Eqn]) -> list[Eqn]:
+    """Return the equations that give a search's result, but for folds that are known."""
+    (x,), axis, how = eqn.inputs, eqn.params["axis"], eqn.op.lowering
+    assert isinstance(how, Argument)
+    builder = Builder(lambda: eqn.site)
+    builder.of, builder.group = eqn.of, eqn.group
+    for fold in known:
+        builder.scope.share(fold)
+    shape = x.aval.shape
+
+    def add(name: str, *operands: Value | Literal, **params: object) -> Value:
+        (made,) = builder.emit(find_op(name), operands, params)
+        return made
+
+    extremum = add(f"reduce_{how.combine}", x, axes=(axis,))
+    wide = add("reshape", extremum, shape=(*shape[:axis], 1, *shape[axis + 1:]))
+    found = add("equal", x, wide)
+    if x.aval.dtype.kind == "f":
+        found = add("logical_or", found, add("not_equal", x, x))
+    index = add("reshape", add("iota", size=shape[axis]),
+                shape=(shape[axis], *(1 for _ in shape[axis + 1:])))
+    add("reduce_min", add("select", found, index, _LARGEST), axes=(axis,))
+    *first, last = builder.scope.eqns
+    return [*first, replace(last, outputs=eqn.outputs)]
