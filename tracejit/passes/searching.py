@@ -8,7 +8,7 @@ its place. Folds of numbers go on vectors:
 Of several largest ones it is the first, and a NaN is larger than all, as before. The pass goes
 last: both folds read one array, which is stored where its elements might differ when computed
 again, while passes before it may compute the operand of a search by other ways than that of a fold.
-A fold of the program, of the same array, is not done twice.
+A fold of the program, of the same array, is not done twice: one that comes later is done first.
 """
 
 from __future__ import annotations
@@ -47,8 +47,17 @@ def _in_block(block: Block, around: Sequence[Eqn]) -> Block:
     """
     eqns: list[Eqn] = []
     folds = [*around]
+    own = {_key(e): e for e in reversed(block.eqns) if isinstance(e.op.lowering, Reduce)}
+    done: set[Value] = set()
     for eqn in block.eqns:
+        if eqn.outputs and eqn.outputs[0] in done:
+            continue
         if _is_search(eqn):
+            fold = own.get((find_op(_fold_of(eqn)), eqn.inputs[0], (eqn.params["axis"],)))
+            if fold is not None and fold not in folds:
+                eqns.append(fold)
+                folds.append(fold)
+                done.add(fold.output)
             eqns += _folds(eqn, folds)
             continue
         regions = tuple(_in_block(r, folds) for r in eqn.regions)
@@ -58,10 +67,20 @@ def _in_block(block: Block, around: Sequence[Eqn]) -> Block:
     return Block(block.inputs, tuple(eqns), block.outputs)
 
 
+def _key(fold: Eqn) -> tuple[object, ...]:
+    return fold.op, fold.inputs[0], tuple(fold.params["axes"])
+
+
+def _fold_of(search: Eqn) -> str:
+    """Return the name of the op that gives the extremum whose place is searched for."""
+    how = search.op.lowering
+    assert isinstance(how, Argument)
+    return f"reduce_{how.combine}"
+
+
 def _folds(eqn: Eqn, known: Sequence[Eqn]) -> list[Eqn]:
     """Return the equations that give a search's result, but for folds that are known."""
-    (x,), axis, how = eqn.inputs, eqn.params["axis"], eqn.op.lowering
-    assert isinstance(how, Argument)
+    (x,), axis = eqn.inputs, eqn.params["axis"]
     builder = Builder(lambda: eqn.site)
     builder.of, builder.group = eqn.of, eqn.group
     for fold in known:
@@ -72,7 +91,7 @@ def _folds(eqn: Eqn, known: Sequence[Eqn]) -> list[Eqn]:
         (made,) = builder.emit(find_op(name), operands, params)
         return made
 
-    extremum = add(f"reduce_{how.combine}", x, axes=(axis,))
+    extremum = add(_fold_of(eqn), x, axes=(axis,))
     wide = add("reshape", extremum, shape=(*shape[:axis], 1, *shape[axis + 1:]))
     found = add("equal", x, wide)
     if x.aval.dtype.kind == "f":
