@@ -73,7 +73,7 @@ def module_text(kernel: Kernel, entry: NumbaEntry) -> str:
     if any(is_half(v.aval.dtype) for v in (*kernel.graph.inputs, *kernel.graph.outputs)):
         raise ExportError(f"{kernel.graph.name} has float16 arguments or results, which Numba "
                           "lacks on CPUs. Pass and return float32")
-    sizes = _Sizes(dict(zip(kernel.graph.sizes, kernel.size_names, strict=True)))
+    sizes = _Sizes(kernel)
     body = _entry(kernel, entry, sizes)
     bundle = _bundle(kernel, entry, sizes.called)
     source = write(kernel).lines[len(heading(kernel.graph, "")):]
@@ -83,11 +83,23 @@ def module_text(kernel: Kernel, entry: NumbaEntry) -> str:
 
 
 class _Sizes:
-    """Dims as source, in the names of sizes and ints; notes the functions that it calls."""
+    """Dims as source, in the names of sizes and ints; notes the functions that it calls.
 
-    def __init__(self, names: dict[Value, str]) -> None:
-        self.names = names
+    own -- by the name of a buffer, its name in the entry, where functions have theirs, too
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.names: dict[Value, str] = dict(
+            zip(kernel.graph.sizes, kernel.size_names, strict=True))
         self.called: set[str] = set()
+        self.own: dict[str, str] = {}
+        functions = {"np", *numba_arguments.__all__}
+        for buffer in (*kernel.inputs, *kernel.outputs):
+            name = buffer.name
+            if name in functions:
+                while name in functions or name in kernel.parameters:
+                    name += "_"
+            self.own[buffer.name] = name
 
     def text(self, d: Dim) -> str:
         """Return a dim as source."""
@@ -159,7 +171,7 @@ def _prepared(bundle: Bundle) -> list[str]:
 def _entry(kernel: Kernel, entry: NumbaEntry, sizes: _Sizes) -> list[str]:
     """Return the function that users call."""
     plan = size_plan(kernel, [condition for condition, _ in entry.conditions])
-    inputs = [b.name for b in kernel.inputs]
+    inputs = [sizes.own[b.name] for b in kernel.inputs]
     given: list[str] = []
     reads: list[str] = []
     for k, (name, v) in enumerate(zip(inputs, kernel.graph.inputs, strict=True)):
@@ -173,8 +185,8 @@ def _entry(kernel: Kernel, entry: NumbaEntry, sizes: _Sizes) -> list[str]:
             sizes.names.setdefault(v, name)
     found = [f"{sizes.names[v]} = {given[k]}" for v, k in plan.sizes.items()
              if sizes.names[v] != given[k]]
-    made = [f"{b.name} = np.empty({_shape(shape, sizes)}, np.{_dtype(b)})" if shape else
-            f"{b.name} = room_for('{NUMBA_TYPES[b.dtype]}')"
+    made = [f"{sizes.own[b.name]} = np.empty({_shape(shape, sizes)}, np.{_dtype(b)})" if shape else
+            f"{sizes.own[b.name]} = room_for('{NUMBA_TYPES[b.dtype]}')"
             for b, shape in zip(kernel.outputs, plan.shapes, strict=True)]
     lines = [f"def {entry.name}({', '.join(inputs)}):", f'    """{in_docstring(entry.about[0])}',
              *(("    " + in_docstring(on_one_line(line))).rstrip() for line in entry.about[1:]),
@@ -205,7 +217,7 @@ def _tests(kernel: Kernel, entry: NumbaEntry, given: Sequence[str],
                   f"    raise ValueError({on_one_line(message)!r})"]
     for pair in entry.apart:
         if all(kernel.graph.inputs[k].aval.shape for k in pair):
-            x, y = (kernel.inputs[k].name for k in pair)
+            x, y = (sizes.own[kernel.inputs[k].name] for k in pair)
             reach = [f"{a}.ctypes.data < {b}.ctypes.data + {b}.nbytes"
                      for a, b in ((x, y), (y, x))]
             why = f"{x} and {y} share memory. Pass a copy of one"
@@ -221,10 +233,11 @@ def _run(kernel: Kernel, sizes: _Sizes) -> list[str]:
         (kernel.inputs, kernel.graph.inputs), (kernel.outputs, kernel.graph.outputs)))
     for k, (b, v) in enumerate((*inputs, *outputs)):
         kind, ndim = NUMBA_TYPES[b.dtype], len(v.aval.shape)
-        place = f"put(room_for('{kind}'), {b.name})" if k < len(inputs) else b.name
+        name = sizes.own[b.name]
+        place = f"put(room_for('{kind}'), {name})" if k < len(inputs) else name
         if ndim:
-            place = f"address_of({b.name}, '{kind}', {ndim})"
-            arrays.append(b.name)
+            place = f"address_of({name}, '{kind}', {ndim})"
+            arrays.append(name)
         places.append(f"{dtype_name(b.dtype)}_at({place}, 0, {k})")
     if kernel.arena:
         lines += [f"arena = np.empty({sizes.text(arena_size(kernel))} + 64, np.uint8)"]
@@ -238,8 +251,8 @@ def _run(kernel: Kernel, sizes: _Sizes) -> list[str]:
     lines += [f"keep({name})" for name in arrays]
     lines += [f"free_block(ctx, {LOGS + 2 * k})" for k in range(len(kernel.logs))]
     lines += _failures(kernel, status)
-    results = [b.name if v.aval.shape else f"number_at({b.name}, '{NUMBA_TYPES[b.dtype]}')"
-               for b, v in outputs]
+    results = [sizes.own[b.name] if v.aval.shape else
+               f"number_at({sizes.own[b.name]}, '{NUMBA_TYPES[b.dtype]}')" for b, v in outputs]
     return [*lines, f"return {', '.join(results)}"]
 
 

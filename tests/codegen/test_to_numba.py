@@ -137,6 +137,17 @@ def test_functions_of_each_kind(function: Any, fp: Any, tmp_path: Path) -> None:
     assert same_bits(found, f(x))
 
 
+def named_as_helpers(words: Any, put: Any, room_for: Any) -> Any:
+    return np.sum(words * put) * room_for
+
+
+def test_arguments_may_have_the_names_of_functions_of_the_module(tmp_path: Path) -> None:
+    args = np.arange(3.0), np.ones(3), 2.0
+    f = tracejit.value_and_grad(named_as_helpers, argnums=(0, 2))
+    found, _ = call_elsewhere(f.trace(*args).lower(), args, tmp_path)
+    assert same_bits(found, f(*args))
+
+
 def test_two_things_of_one_name_are_refused() -> None:
     bundle = Bundle({})
     bundle.add("WORD", 3)
