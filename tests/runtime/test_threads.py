@@ -335,7 +335,7 @@ def _parts(f: Callable[..., Any], *args: str) -> list[Any]:
         return list(tracejit.jit(f, threads=2).trace(*args).lower().kernel.parts)
 
 
-def test_recurrences_and_searches_are_not_shared() -> None:
+def test_recurrences_are_not_shared() -> None:
     def recurrence(x: Any) -> Any:
         y = np.zeros(len(x))
         for i in range(1, len(x)):
@@ -343,8 +343,16 @@ def test_recurrences_and_searches_are_not_shared() -> None:
         return y
 
     assert not any(p.loop.blocks for p in _parts(recurrence, "f64[n]"))
-    assert not _parts(lambda x: np.argmax(x), "f64[n]")
     assert not _parts(lambda x: np.cumsum(x), "f64[n]")
+
+
+def test_searches_are_shared_and_find_the_first() -> None:
+    assert _parts(lambda x: np.argmax(x), "f64[n]")
+    x = np.random.default_rng(0).integers(0, 1000, 100_000).astype(float)
+    for values in (x, np.where(x == 500.0, np.nan, x)):
+        for threads in (1, 2, 3):
+            found = tracejit.jit(lambda x: (np.argmax(x), np.argmin(x)), threads=threads)(values)
+            assert found == (np.argmax(values), np.argmin(values))
 
 
 def test_without_threads_there_are_no_parts() -> None:
