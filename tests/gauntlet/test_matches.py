@@ -337,6 +337,22 @@ def test_a_pattern_of_what_is_no_class_is_an_error() -> None:
         tracejit.jit(f)(1.0)
 
 
+def counts_reads_behind_a_test(x: Any, n: int) -> Any:
+    c = Counting(x[0])
+    match Two(Pair(n, 1), c):
+        case Two(Pair(5, _), Counting(read=v)):
+            return v
+        case Two(Pair(4 | 2, _), Counting(v=v)):
+            return v * (c.reads + 1)
+
+
+def test_an_attribute_that_code_computes_is_not_read_before_its_time() -> None:
+    """Python reads those of an inner pattern behind the tests of the parts before."""
+    with (tracejit.config(disable_jit=True),
+          pytest.raises(tracejit.Refusal, match="'read', which code computes")):
+        tracejit.jit(counts_reads_behind_a_test)(np.ones(4), 4)
+
+
 def test_too_many_parts_are_pythons_errors() -> None:
     def by_place(x: Any) -> Any:
         match Pair(x, 1):

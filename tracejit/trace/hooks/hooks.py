@@ -57,7 +57,7 @@ from tracejit.trace.python.list_functions import unpacked
 from tracejit.trace.python.managed import ENDS_CAPTURES, Managed
 from tracejit.trace.python.objects import refuse_augmented
 from tracejit.trace.python.operations import binary, inplace, unary
-from tracejit.trace.python.patterns import NO_PART, parts_of, pattern_class
+from tracejit.trace.python.patterns import NO_PART, is_plain_attribute, parts_of, pattern_class
 from tracejit.trace.python.pooled import DataList
 from tracejit.trace.regions.attempts import is_raisable
 from tracejit.trace.regions.choosing import (
@@ -471,13 +471,25 @@ class Hooks(RecursionHooks, TryHooks, ComprehensionHooks):
             raise TypeError("called match pattern must be a class")
         return self.call(isinstance, subject, kind)
 
-    def parts_of(self, subject: object, kind: object, count: int, *names: str) -> Any:
-        """Return the parts of the subject of a `match` that a pattern of a class asks for, once."""
+    def parts_of(self, subject: object, kind: object, is_early: bool, count: int,
+                 *names: str) -> Any:
+        """Return the parts of the subject of a `match` that a pattern of a class asks for, once.
+
+        is_early -- whether Python would read them later, or not at all
+        """
         subject = the_one(subject)
         if subject is NO_PART or not self.is_of_class(subject, kind):
             return None
         assert isinstance(kind, type)
-        return parts_of(subject, kind, count, names, self.getattr)
+        return parts_of(subject, kind, count, names,
+                        self._early_part if is_early else self.getattr)
+
+    def _early_part(self, owner: object, name: str) -> Any:
+        """Read an attribute where that is seen by nobody; refuse one that code computes."""
+        if not is_plain_attribute(owner, name):
+            raise refuse(f"a pattern of a `match` that reads {name!r}, which code computes, behind "
+                         "the test of another part", "Read it before the match")
+        return self.getattr(owner, name)
 
     def part(self, parts: tuple[object, ...] | None, k: int) -> Any:
         """Return a part of a subject, if it fitted."""

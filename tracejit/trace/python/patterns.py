@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from types import MemberDescriptorType
 from typing import Any
 
 from tracejit.trace.python.kind_functions import is_instance
 from tracejit.trace.values.operands import TracedOperand
 
-__all__ = ["NO_PART", "parts_of", "pattern_class"]
+__all__ = ["NO_PART", "is_plain_attribute", "parts_of", "pattern_class"]
 
 NO_PART = object()
 """A part of a subject that does not fit, which is of no class that a pattern names."""
@@ -64,6 +66,20 @@ def parts_of(subject: object, kind: type, count: int, names: tuple[str, ...],
         return (*first, *(read(subject, name) for name in asked))
     except AttributeError:
         return None
+
+
+def is_plain_attribute(owner: object, name: str) -> bool:
+    """Return whether reading an attribute runs no code: it is the instance's, or in a slot.
+
+    One that is missing is plain, too, unless the class has code for attributes.
+    """
+    kind = type(owner)
+    if kind.__getattribute__ is not object.__getattribute__:
+        return False
+    found = inspect.getattr_static(owner, name, None)
+    if found is None:
+        return not hasattr(kind, "__getattr__")
+    return isinstance(found, MemberDescriptorType) or not hasattr(type(found), "__get__")
 
 
 def _require(holds: bool, text: str) -> None:

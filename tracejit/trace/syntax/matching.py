@@ -112,23 +112,29 @@ def _parts_of(p: ast.pattern, x: ast.expr, before: Stmts) -> tuple[list[ast.expr
     return asked, [*bound, *([(p.name, x)] if p.name else [])]
 
 
-def _class_parts(p: ast.MatchClass, x: ast.expr,
-                 before: Stmts) -> tuple[list[ast.expr], _Names]:
-    """Return tests and names of a pattern of a class, whose attributes are read once."""
+def _class_parts(p: ast.MatchClass, x: ast.expr, before: Stmts,
+                 is_early: bool = False) -> tuple[list[ast.expr], _Names]:
+    """Return tests and names of a pattern of a class, whose attributes are read once.
+
+    is_early -- whether Python would read them behind the test of another part
+    """
     patterns = [*p.patterns, *p.kwd_patterns]
     if not patterns:
         return [hook("is_of_class", x, p.cls)], []
     parts = f"_tj_parts_{p.lineno}_{p.col_offset}"
-    before.append(assign(parts, hook("parts_of", x, p.cls, constant(len(p.patterns)),
-                                     *map(constant, p.kwd_attrs))))
+    before.append(assign(parts, hook("parts_of", x, p.cls, constant(is_early),
+                                     constant(len(p.patterns)), *map(constant, p.kwd_attrs))))
     tests: list[ast.expr] = [ast.Compare(load(parts), [ast.IsNot()], [constant(None)])]
     names: _Names = []
     for k, q in enumerate(patterns):
         inner = q.pattern if isinstance(q, ast.MatchAs) else q
-        reads = isinstance(inner, ast.MatchClass) and bool(inner.patterns or inner.kwd_patterns)
-        part = hook("part", load(parts), constant(k)) if reads else ast.Subscript(
-            load(parts), constant(k), ast.Load())
-        asked, bound = _parts_of(q, part, before)
+        part: ast.expr = ast.Subscript(load(parts), constant(k), ast.Load())
+        if isinstance(inner, ast.MatchClass) and (inner.patterns or inner.kwd_patterns):
+            asked, bound = _class_parts(inner, hook("part", load(parts), constant(k)), before,
+                                        is_early or len(tests) > 1)
+            bound += [(q.name, part)] if isinstance(q, ast.MatchAs) and q.name else []
+        else:
+            asked, bound = _parts_of(q, part, before)
         tests += asked
         names += bound
     return tests, names
