@@ -115,7 +115,21 @@ def test_the_operator_stays_at_its_point() -> None:
     np.testing.assert_allclose(operator @ np.eye(3), [[3.0, 12.0, 27.0]])
 
 
+def test_a_function_may_write_to_its_argument() -> None:
+    def doubled(x: Any) -> Any:
+        x *= 2.0
+        return x * x
+
+    x = np.array([1.0, 2.0, 3.0])
+    operator = tracejit.linear_operator(doubled, x)
+    for _ in range(2):
+        np.testing.assert_allclose(operator @ np.eye(3), np.diag(8.0 * x))
+        np.testing.assert_allclose(operator.T @ np.eye(3), np.diag(8.0 * x))
+
+
 def test_what_has_no_real_derivative_is_an_error() -> None:
+    with pytest.raises(TypeError, match="returns tuple"):
+        tracejit.linear_operator(lambda x: (x, x), np.ones(2))
     with pytest.raises(TypeError, match=r"x\.astype\(float\)"):
         tracejit.linear_operator(to_a_number, [1, 2])
     with pytest.raises(TypeError, match="returns complex128"):

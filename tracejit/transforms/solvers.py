@@ -69,7 +69,7 @@ def linear_operator(fn: Callable[..., object], x: object, *args: object, fp: Fp 
 
     Raises `Refusal` for a construct that cannot be captured: the message names the line and a
     remedy.
-    Raises `TypeError` where x is no real float array, or the result is no real float.
+    Raises `TypeError` where x is no real float array, or the result is no such array or number.
 
     >>> import numpy as np, tracejit
     >>> J = tracejit.linear_operator(lambda x: x[1:] * x[:-1], np.array([1.0, 2.0, 3.0]))
@@ -83,12 +83,12 @@ def linear_operator(fn: Callable[..., object], x: object, *args: object, fp: Fp 
         raise TypeError(f"linear_operator differentiates by real float arrays, and x has the dtype "
                         f"{point.dtype}. Pass x.astype(float)")
     settings: dict[str, Any] = {"fp": fp, "threads": threads}
-    value = np.asarray(jit(fn, **settings)(point, *args))
-    if value.dtype.kind != "f":
-        raise TypeError(f"linear_operator differentiates real float results, and {_name(fn)} "
-                        f"returns {value.dtype}")
     forward, back = (jit(product, **settings) for product in _products(fn))
-    return _operator(point, value, lambda v: forward(point, v, *args),
+    value, _ = forward(point, np.zeros_like(point), *args)
+    if getattr(getattr(value, "dtype", None), "kind", "") != "f":
+        raise TypeError(f"linear_operator differentiates one real float array or number, and "
+                        f"{_name(fn)} returns {getattr(value, 'dtype', type(value).__name__)}")
+    return _operator(point, np.asarray(value), lambda v: forward(point, v, *args)[1],
                      lambda w: back(point, w, *args))
 
 
@@ -109,10 +109,10 @@ def _operator(point: np.ndarray, value: np.ndarray, forward: Callable[[Any], Any
 
 
 def _products(fn: Callable[..., object]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return the products with the Jacobian by a first argument, and with its transpose."""
+    """Return the value with the product of the Jacobian by a first argument, and its transpose's.
+    """
     def forward(x: object, v: object, *args: object) -> Any:
-        _, turned = jvp(lambda y: fn(y, *args), (x,), (v,))
-        return turned
+        return jvp(lambda y: fn(y, *args), (x,), (v,))
 
     def back(x: object, w: object, *args: object) -> Any:
         _, pullback = vjp(lambda y: fn(y, *args), x)
