@@ -40,12 +40,14 @@ _FORMS: dict[str, tuple[int, tuple[int, int, int]]] = {
 
 
 def limit_small_calls(symbols: Iterable[str]) -> None:
-    """Put shims in front of the routines among some symbols; nowhere if BLAS is not NumPy's."""
+    """Put shims in front of the routines among some symbols.
+
+    There are none if BLAS is not NumPy's, or cannot be told how many threads it has.
+    """
     open_ = {*symbols} - _LIMITED
     routines = [r for r in ROUTINES if f"tracejit_{r}" in open_]
-    if not routines or find_blas()[1] != 64:
+    if not routines or find_blas()[1] != 64 or not _count_calls():
         return
-    _count_calls()
     engine = _engine("\n".join([
         "declare void @tracejit_enter_small()", "declare void @tracejit_leave_small()",
         *(_shim(r, llvm.address_of_symbol(f"tracejit_{r}")) for r in routines)]))
@@ -59,11 +61,15 @@ _LIMITED: set[str] = set()
 
 
 @functools.cache
-def _count_calls() -> None:
-    """Make the functions that count calls, which all shims share."""
-    engine = _engine(_COUNTING.format(*threads_of_blas()))
+def _count_calls() -> bool:
+    """Make the functions that count calls, which all shims share; return whether it can be done."""
+    functions = threads_of_blas()
+    if functions is None:
+        return False
+    engine = _engine(_COUNTING.format(*functions))
     for name in ("tracejit_enter_small", "tracejit_leave_small"):
         llvm.add_symbol(name, int(engine.get_function_address(name)))
+    return True
 
 
 def _engine(text: str) -> Any:

@@ -104,18 +104,19 @@ def _from_numpy() -> tuple[str, int, dict[str, int]] | None:
     return None
 
 
-def threads_of_blas() -> tuple[int, int]:
+def threads_of_blas() -> tuple[int, int] | None:
     """Return the addresses of the functions of NumPy's OpenBLAS on its number of threads.
 
-    The first one tells it, the second one sets it, for the whole process.
+    The first one tells it, the second one sets it, for the whole process; a build may lack them.
     """
-    library = ctypes.CDLL(_files_of_numpy()[0])
-    functions = (getattr(library, f"scipy_openblas_{what}_num_threads64_")
-                 for what in ("get", "set"))
-    get, put = (ctypes.cast(f, ctypes.c_void_p).value for f in functions)
-    assert get is not None
-    assert put is not None
-    return get, put
+    for path in _files_of_numpy():
+        library = ctypes.CDLL(path)
+        found = [getattr(library, f"scipy_openblas_{what}_num_threads64_", None)
+                 for what in ("get", "set")]
+        get, put = (None if f is None else ctypes.cast(f, ctypes.c_void_p).value for f in found)
+        if get is not None and put is not None:
+            return get, put
+    return None
 
 
 def linkable_name(routine: str) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tracejit
+from tracejit.codegen import blas_threads
 from tracejit.codegen.blas_threads import SMALL
 from tracejit.codegen.libraries import find_blas, threads_of_blas
 
@@ -39,12 +40,28 @@ def _function(symbol: str | int, *kinds: Any) -> Any:
     return ctypes.CFUNCTYPE(*kinds)(address)
 
 
+def _functions_on_threads() -> tuple[int, int]:
+    found = threads_of_blas()
+    assert found is not None
+    return found
+
+
+def test_a_blas_that_cannot_be_told_is_called_as_it_is(monkeypatch: Any) -> None:
+    made = []
+    monkeypatch.setattr(blas_threads, "threads_of_blas", lambda: None)
+    monkeypatch.setattr(blas_threads, "_LIMITED", set())
+    monkeypatch.setattr(blas_threads, "_engine", made.append)
+    monkeypatch.setattr(blas_threads, "_count_calls", blas_threads._count_calls.__wrapped__)
+    blas_threads.limit_small_calls(["tracejit_dgemm"])
+    assert made == []
+
+
 @pytest.fixture
 def threads() -> Iterator[Any]:
     """Return the function that tells how many threads OpenBLAS has: two, for the test."""
     if find_blas()[1] != 64:
         pytest.skip("BLAS is SciPy's here")
-    get, put = threads_of_blas()
+    get, put = _functions_on_threads()
     tell, limit = _function(get, ctypes.c_int), _function(put, None, ctypes.c_int)
     before = tell()
     limit(2)
@@ -82,7 +99,7 @@ def test_threads_are_given_back_to_many_callers(threads: Any) -> None:
 
 
 def test_small_products_have_the_bits_of_one_thread(threads: Any) -> None:
-    _, put = threads_of_blas()
+    _, put = _functions_on_threads()
     limit, f = _function(put, None, ctypes.c_int), tracejit.jit(lambda a, b: a @ b)
     a, b = np.random.default_rng(1).normal(size=(2, 110, 110))
     limit(1)
