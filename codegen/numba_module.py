@@ -33,7 +33,10 @@ from tracejit.ir.dims import Dim
 from tracejit.ir.dtypes import dtype_name, is_half
 from tracejit.ir.user_text import in_docstring, on_one_line
 
-__all__ = ["NumbaEntry", "module_text"]
+__all__ = ["MADE_HERE", "NumbaEntry", "module_text"]
+
+MADE_HERE = "a module for Numba, made by tracejit"
+"""Words of a module's first line."""
 
 _NEEDS_THIS_PROCESS = {
     "show": "prints, which a module for Numba cannot. Take the print out of the program",
@@ -146,8 +149,7 @@ def _head(kernel: Kernel, entry: NumbaEntry, bundle: Bundle) -> list[str]:
     imports = {*bundle.statements, "import numpy as np", "from numba import njit"}
     if "Ptr" in bundle:
         imports.add("from numba.core.registry import cpu_target")
-    return [f'"""{in_docstring(kernel.graph.name)}: a module for Numba, made by tracejit, which it '
-            "does not need.", "", f"Call `{entry.name}`, which is at the end: from Python, or from "
+    return [f'"""{in_docstring(kernel.graph.name)}: {MADE_HERE}, which it does not need.', "", f"Call `{entry.name}`, which is at the end: from Python, or from "
             "other @njit code. Before it is", "the kernel, with the lines of the program that each "
             "line is from; what it calls is above.", '"""', "",
             "from __future__ import annotations", "", *sorted(imports)]

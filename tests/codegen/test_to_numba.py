@@ -206,6 +206,32 @@ def test_what_numba_cannot_run_is_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+POWER = 3
+
+
+def to_a_power(x: Any) -> Any:
+    return np.sum(x ** POWER)
+
+
+def test_a_module_says_what_it_holds_of_the_outside(tmp_path: Path) -> None:
+    lowered = tracejit.grad(to_a_power).trace(np.ones(2)).lower()
+    assert "POWER is 3, as it was when this was made." in " ".join(
+        lowered.to_numba(tmp_path / "power.py").read_text().split())
+
+
+def test_no_file_of_the_users_is_overwritten(tmp_path: Path) -> None:
+    lowered, path = tracejit.grad(to_a_power).trace(np.ones(2)).lower(), tmp_path / "model.py"
+    path.write_text("x = 1\n")
+    with pytest.raises(FileExistsError, match="to_numba has made"):
+        lowered.to_numba(path)
+    assert path.read_text() == "x = 1\n"
+    path.unlink()
+    assert lowered.to_numba(path).read_text() == lowered.to_numba(path).read_text()
+    for name in ("class", "np", "njit", "2x"):
+        with pytest.raises(ValueError, match="no name for a function"):
+            lowered.to_numba(tmp_path / "other.py", name=name)
+
+
 def test_arguments_of_other_types_are_errors(tmp_path: Path, monkeypatch: Any) -> None:
     """Memory is never read as what it is not."""
     monkeypatch.syspath_prepend(tmp_path)

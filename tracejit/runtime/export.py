@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tracejit.codegen.kernel import Kernel
     from tracejit.runtime.program import Program
 
-__all__ = ["conditions_of", "export_program", "require_silent"]
+__all__ = ["conditions_of", "export_program", "frozen_lines", "require_silent"]
 
 _SUFFIXES = {".h": (".h",), ".o": (".h", ".o"), ".a": (".h", ".o", ".a"),
              ".so": (".h", ".o", ".a", ".so")}
@@ -68,7 +68,7 @@ def export_program(program: Program, kernel: Kernel, source: str, shown_at: str,
     code = codegen.export_kernel(functions, interface, symbol, cpu)
     about = [f"{program.name}, made by tracejit for "
              + (f"the CPU {cpu}." if cpu else "a CPU as the one of the machine that made it."),
-             f"Its name is made of its content; {alias} stands for it.", *_frozen(program),
+             f"Its name is made of its content; {alias} stands for it.", *frozen_lines(program),
              *_apart(program, interface)]
     header = header_text(interface, symbol, alias, about, _link_lines(code.libraries))
     files = _Files(target, code.libraries)
@@ -117,7 +117,7 @@ def _apart(program: Program, interface: CInterface) -> list[str]:
             for k, j in [fact.inputs]]
 
 
-def _frozen(program: Program) -> list[str]:
+def frozen_lines(program: Program) -> list[str]:
     """Return a line per number or text that the function found outside, and that is now fixed."""
     fixed = (bool, int, str, np.integer, np.bool_)
     return [f"{guard.path} is {guard.content!r}, as it was when this was made."

@@ -181,6 +181,7 @@ class Lowered(Displayed):
         The function takes the program's arrays and numbers one after another, and what it reads
         from outside behind them; @njit code may call it, and Numba caches it. See docs/export.md.
         Raises `ExportError` where a program cannot be such a module, as when it prints.
+        Raises `FileExistsError` where `path` is a file that this method has not made.
 
         >>> import tempfile, tracejit
         >>> cube = tracejit.grad(lambda x: x * x * x).trace(1.0).lower()
