@@ -149,7 +149,8 @@ def _head(kernel: Kernel, entry: NumbaEntry, bundle: Bundle) -> list[str]:
     imports = {*bundle.statements, "import numpy as np", "from numba import njit"}
     if "Ptr" in bundle:
         imports.add("from numba.core.registry import cpu_target")
-    return [f'"""{in_docstring(kernel.graph.name)}: {MADE_HERE}, which it does not need.', "", f"Call `{entry.name}`, which is at the end: from Python, or from "
+    return [f'"""{in_docstring(kernel.graph.name)}: {MADE_HERE}, which it does not need.', "",
+            f"Call `{entry.name}`, which is at the end: from Python, or from "
             "other @njit code. Before it is", "the kernel, with the lines of the program that each "
             "line is from; what it calls is above.", '"""', "",
             "from __future__ import annotations", "", *sorted(imports)]
