@@ -5,8 +5,8 @@ Word 0 is the status, 1 and 2 are numbers for the message of a failure.
 
 from __future__ import annotations
 
-__all__ = ["ALLOCATOR", "BAD_BUFFER", "INTERRUPTED", "LOGS", "NUMBERS", "PARALLEL", "POLL",
-           "PRINT", "THREADS"]
+__all__ = ["ALLOCATOR", "BAD_BUFFER", "CALLBACK", "FAILED_OUTSIDE", "INTERRUPTED", "LOGS",
+           "NUMBERS", "PARALLEL", "POLL", "PRINT", "THREADS"]
 
 NUMBERS = (1, 2)
 
@@ -31,8 +31,16 @@ PARALLEL = 8
 THREADS = 9
 """The number of threads that loops are shared among."""
 
-LOGS = 10
+CALLBACK = 10
+"""The address of a C function that calls a function of Python's: of the number of the call in the
+program, and a table with the address of each operand and result, followed by the sizes of an array.
+It returns 0, or 1 where the function has raised."""
+
+LOGS = 11
 """From here on, per Log, its base and its capacity."""
 
 INTERRUPTED = -1
 """The status of a kernel that the user left."""
+
+FAILED_OUTSIDE = -2
+"""The status of a kernel that was left since a Python function which it called has raised."""

@@ -38,6 +38,7 @@ def recipes(widths: Widths, *, reassociate: bool = True,
     names.update(context_names(reallocate))
     names.update((f"{name}_at", Recipe(pointer, (dtype,))) for name, dtype in DTYPES.items())
     names["within"], names["show"] = checked.within, printing.show
+    names["call_back"] = printing.call_back
     for more in (library_calls.names, draws.draw_names, dft_calls.dft_names, native.native_names,
                  ticks.tick_names, parallel_names, scipy_names):
         names.update(more())

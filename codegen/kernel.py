@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +16,13 @@ from tracejit.codegen.nests import PlacedNest
 from tracejit.codegen.schedule import Apart
 from tracejit.ir.core import Graph, Value
 
-__all__ = ["Kernel", "LoopPart", "Shown"]
+__all__ = ["Called", "Kernel", "LoopPart", "Shown"]
 
 Shown = tuple[str, tuple[tuple[np.dtype, int], ...], str]
 """A print: its format, and dtype and rank of each of its operands."""
+
+Called = tuple[Any, tuple[tuple[np.dtype, int], ...], tuple[tuple[np.dtype, int], ...]]
+"""A call of a Python function: the callee, and dtype and rank of each operand and result."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +68,7 @@ class Kernel:
                        them are dropped from `nodes` afterwards
     apart           -- statements that might have shared a loop and do not, with reasons
     prints          -- the values of each print, by its number
+    callbacks       -- the calls of Python functions, by their numbers
     """
 
     graph: Graph
@@ -82,6 +87,7 @@ class Kernel:
     reasons: dict[Value, str]
     """Why each array that has memory has it."""
     prints: list[Shown] = field(default_factory=list)
+    callbacks: list[Called] = field(default_factory=list)
     found: dict[int, Buffer] = field(default_factory=dict)
     """Of results whose sizes it finds out, by their numbers, the memory that it leaves them in;
     the caller's buffers for them take their shapes."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tracejit.codegen.buffers import Buffer, Buffers
+from tracejit.codegen.callbacks import Callbacks
 from tracejit.codegen.check_hoisting import hoist_checks
 from tracejit.codegen.cleanup import drop_unread, inline_once
 from tracejit.codegen.control import ControlFlow
@@ -44,7 +45,17 @@ from tracejit.codegen.storage import choose_storage
 from tracejit.codegen.stretches import sum_in_stretches
 from tracejit.codegen.target import CPU, PARALLEL_CPU, Target
 from tracejit.ir.core import Block, Eqn, Graph, Value
-from tracejit.ir.lowering import Contract, Effect, Index, Library, LogOp, Native, Pointwise, Region
+from tracejit.ir.lowering import (
+    Callback,
+    Contract,
+    Effect,
+    Index,
+    Library,
+    LogOp,
+    Native,
+    Pointwise,
+    Region,
+)
 
 __all__ = ["lower_for", "lower_graph"]
 
@@ -117,6 +128,7 @@ class Lowerer:
         self.effects = Effects(frame, self.code)
         self.routines = Routines(frame, self.code, self.nests)
         self.native_calls = NjitCalls(frame, self.code)
+        self.callbacks = Callbacks(frame, self.code)
         self.products = target.products(frame, self.code, self.nests)
         self.apart: list[Apart] = []
 
@@ -135,7 +147,8 @@ class Lowerer:
         return Kernel(frame.graph, frame.carried_out, head, nodes, inputs, buffers.outputs, arena,
                       self.logs.dtypes, frame.failures, frame.labels,
                       {v: str(x) for v, x in frame.names.items()}, self.nests.placed, self.apart,
-                      frame.elements.stored, self.effects.prints.shown, found=buffers.found)
+                      frame.elements.stored, self.effects.prints.shown, self.callbacks.called,
+                      found=buffers.found)
 
     # --- the frame ------------------------------------------------------------------------------
 
@@ -229,6 +242,8 @@ class Lowerer:
             self.routines.lower(eqn, how)
         elif isinstance(how, Native):
             self.native_calls.lower(eqn, how)
+        elif isinstance(how, Callback):
+            self.callbacks.lower(eqn)
         elif isinstance(how, Contract):
             self.products.lower(eqn)
         else:  # a view of one element

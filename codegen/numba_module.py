@@ -40,6 +40,8 @@ MADE_HERE = "a module for Numba, made by tracejit"
 
 _NEEDS_THIS_PROCESS = {
     "show": "prints, which a module for Numba cannot. Take the print out of the program",
+    "call_back": "calls a Python function while it runs, which a module for Numba cannot. Call it "
+                 "outside and pass what it gives as an argument",
     "call_native": "calls an op's compiled function, which lives in this process alone. Make the "
                    "op of a plain Python function, which is captured",
     "parallel_for": "shares loops among threads. Leave threads= away",

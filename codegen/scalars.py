@@ -104,7 +104,7 @@ _ROWS = (
     Scalar("advance", "array", ""),
     # The kernel and its callers.
     _context("fail"), _context("interrupted"), _context("show"),
-    _context("parallel_for"),
+    _context("call_back"),     _context("parallel_for"),
     Scalar("call_native", "i64", "", effect=True), Scalar("slot", "i64", ""),
     Scalar("lap", "", "", effect=True), Scalar("tally", "", "", effect=True),
     Scalar("scalar_loop", "", ""),

@@ -20,7 +20,7 @@ from tracejit.codegen.products import is_matrix_product
 from tracejit.codegen.statements import Access, Statement, statements_of
 from tracejit.ir.core import Block, Eqn, Value
 from tracejit.ir.dims import Dim, dim_values, product, substitute
-from tracejit.ir.lowering import Effect, Library, LogOp, Native, Region
+from tracejit.ir.lowering import Callback, Effect, Library, LogOp, Native, Region
 from tracejit.ir.walk import eqn_uses, has_effect
 
 __all__ = ["Apart", "Nest", "Reason", "Single", "Step", "Style", "schedule_block", "statements_in"]
@@ -205,7 +205,7 @@ class _Scheduler:
 
     def _is_single(self, eqn: Eqn) -> bool:
         how = eqn.op.lowering
-        if isinstance(how, (Region, Library, Native, LogOp, Effect)) or not eqn.outputs:
+        if isinstance(how, (Region, Library, Native, Callback, LogOp, Effect)) or not eqn.outputs:
             return True
         if self.style.is_product(eqn):
             return True

@@ -45,6 +45,7 @@ from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
 from tracejit.ir.lowering import (
     Alias,
     Argument,
+    Callback,
     Contract,
     Effect,
     Gather,
@@ -201,7 +202,7 @@ def _keep_by_kind(eqn: Eqn, elements: Elements, shared: Set[Value], keep: Keep) 
         results, why = eqn.outputs, "parts of it are written to"
     elif isinstance(how, FOLDS):
         results, why = eqn.outputs, "a sum, or the like, over an axis"
-    elif isinstance(how, (Library, Native, LogOp)):
+    elif isinstance(how, (Library, Native, Callback, LogOp)):
         operands, results, why = eqn.inputs, eqn.outputs, "a library routine reads or writes it"
     elif isinstance(how, Alias):
         if not is_unit_reshape(eqn.inputs[0].aval.shape, eqn.output.aval.shape):

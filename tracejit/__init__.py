@@ -19,8 +19,8 @@ __version__ = "0.1.0"
 _TAPE = ("AggregationMethod", "GradientTape", "Graph", "Module", "UnconnectedGradients", "Variable",
          "constant", "gradients")
 _API = ("NoGradient", "NotDifferentiable", "RegisterGradient", "check_grads", "checkpoint",
-        "custom_gradient", "debug_print", "no_gradient", "recompute_grad", "register_op",
-        "stop_gradient")
+        "custom_gradient", "debug_print", "no_gradient", "pure_callback", "recompute_grad",
+        "register_op", "stop_gradient")
 _TRANSFORMS = ("grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp",
                "value_and_grad", "vjp", "vmap")
 _STRUCTURED = ("cond", "fori_loop", "map", "scan", "while_loop")

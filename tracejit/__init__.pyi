@@ -9,6 +9,7 @@ from tracejit.errors import (
 )
 from tracejit.inspection.explaining import explain as explain
 from tracejit.inspection.profiles.profiling import profile as profile
+from tracejit.ops.callbacks import pure_callback as pure_callback
 from tracejit.ops.calls import (
     NoGradient as NoGradient,
     NotDifferentiable as NotDifferentiable,
@@ -80,6 +81,6 @@ __all__ = ["AggregationMethod", "DeviceArray", "DeviceError", "Function", "Gradi
            "checkpoint", "clear_caches", "cond", "config", "constant",
            "custom_gradient", "debug_print", "explain", "fori_loop", "grad",
            "gradients", "hessian", "hessp", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp",
-           "linear_operator", "load", "map", "no_gradient", "profile", "recompute_grad",
-           "register_op", "register_structure", "scan", "show_versions", "spec", "stop_gradient",
-           "stream", "value_and_grad", "vjp", "vmap", "while_loop"]
+           "linear_operator", "load", "map", "no_gradient", "profile", "pure_callback",
+           "recompute_grad", "register_op", "register_structure", "scan", "show_versions", "spec",
+           "stop_gradient", "stream", "value_and_grad", "vjp", "vmap", "while_loop"]

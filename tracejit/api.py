@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracejit.numpy_api  # (importing fills the tables)
 import tracejit.scipy_api  # noqa: F401
+from tracejit.ops.callbacks import pure_callback
 from tracejit.ops.calls import (
     NoGradient,
     NotDifferentiable,
@@ -40,5 +41,5 @@ __all__ = ["AggregationMethod", "GradientTape", "Graph", "Module", "NoGradient",
            "check_grads", "checkpoint", "cond", "constant", "custom_gradient", "debug_print",
            "fori_loop", "grad", "gradients", "hessian",
            "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "map", "no_gradient",
-           "recompute_grad", "register_op", "scan", "spec", "stop_gradient", "value_and_grad",
-           "vjp", "vmap", "while_loop"]
+           "pure_callback", "recompute_grad", "register_op", "scan", "spec", "stop_gradient",
+           "value_and_grad", "vjp", "vmap", "while_loop"]

@@ -15,7 +15,7 @@ from tracejit.codegen.target import Target
 from tracejit.errors import Refusal
 from tracejit.ir.core import Eqn, Graph
 from tracejit.ir.dtypes import HALVES, is_half
-from tracejit.ir.lowering import Effect, Library, LogOp, Native, Pointwise
+from tracejit.ir.lowering import Callback, Effect, Library, LogOp, Native, Pointwise
 from tracejit.ir.walk import all_eqns
 
 __all__ = ["lower_for_device"]
@@ -51,6 +51,10 @@ def _refuse_what_only_the_cpu_has(eqn: Eqn) -> None:
         raise Refusal(f"{eqn.op.name} ({eqn.site}) calls a function that is compiled for the "
                       "CPU, which cannot run on the device. Call the Python function behind "
                       'it, so that it is captured, or leave out target="cuda"')
+    if isinstance(how, Callback):
+        raise Refusal(f"{eqn.params['callee']} ({eqn.site}) is a Python function, which the device "
+                      "cannot call. Call it outside and pass what it gives as an argument, or "
+                      'leave out target="cuda"')
     if isinstance(how, Pointwise) and how.function:
         raise Refusal(f"scipy.special's {eqn.params['function']} ({eqn.site}) is SciPy's compiled "
                       "function, which is on the CPU. Compute it outside and pass it as an "

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from tracejit.artifacts.fingerprints import Unstorable
 from tracejit.artifacts.request import structure_of_text, structure_text
 from tracejit.program.interface import Interface, Kind
 from tracejit.store.symbols import BadObject, undefined_symbols
+from tracejit.trace.ground.callbacks import Callee
 from tracejit.trace.ground.facts import Fact
 from tracejit.trace.state.guards import Guarded
 from tracejit.trace.state.paths import Leaf
@@ -50,7 +53,29 @@ def interface_text(i: Interface, leaves: Sequence[Leaf],
         "failures": [[f.error, f.message, site(f.site)] for f in i.failures],
         "prints": [[template, [[d.str, n] for d, n in kinds], stream]
                    for template, kinds, stream in i.prints],
+        "callbacks": [[_callee_text(callee, where, of_class), *(
+            [[d.str, n] for d, n in kinds] for kinds in (given, made))]
+            for callee, given, made in i.callbacks],
     }
+
+
+def _callee_text(callee: Callee, where: Callable[[Any], object] | None,
+                 of_class: Callable[[type], object] | None) -> list[Any]:
+    """Return a Python function that a program calls as text; `Unstorable` where it has no place."""
+    f = callee.function
+    code = getattr(f, "__code__", None)
+    found: object = None if where is None or code is None else where(code)
+    if found is None and not isinstance(code, CodeType):
+        module = sys.modules.get(str(getattr(f, "__module__", None)))
+        name = str(getattr(f, "__qualname__", ""))
+        if module is not None and vars(module).get(name) is f:
+            found = ["library", f"{module.__name__}:{name}"]
+    if found is None:
+        raise Unstorable(f"it calls {callee}, to which no name leads")
+    leaves = [[_constant(x[0])] if isinstance(x, tuple) else x for x in callee.leaves]
+    return [found, structure_text(callee.call, of_class), leaves,
+            structure_text(callee.result, of_class), list(callee.kinds),
+            [d.str for d in callee.dtypes]]
 
 
 def _constant(x: object) -> Any:
@@ -111,7 +136,24 @@ class InterfaceReader:
             tuple([Fact(kind, tuple(inputs), _tuples(truth))
                    for kind, inputs, truth in i["facts"]]), _tuples(i["returned"]),
             tuple([(k, *_kinds([kind]), log) for k, kind, log in i["found"]]),
-            tuple(i["zero_d"]), i["parallel"])
+            tuple(i["zero_d"]), i["parallel"],
+            [(self._callee(*callee), _kinds(given), _kinds(made))
+             for callee, given, made in i["callbacks"]])
+
+    def _callee(self, where: Any, call: Any, leaves: list[Any], result: Any, kinds: list[str],
+                dtypes: list[str]) -> Callee:
+        """Return a Python function that the program calls; `Missing` where it is not here."""
+        from tracejit.artifacts.places import Missing, find_named
+
+        if where[0] == "library":
+            found = find_named(where[1], {})
+        else:
+            found = None if self.function is None else self.function(where)
+        if found is None:
+            raise Missing("a function that it calls is not here")
+        return Callee(found, structure_of_text(call, self.to_class),
+                      [(x[0],) if isinstance(x, list) else x for x in leaves],
+                      structure_of_text(result, self.to_class), kinds, [*map(np.dtype, dtypes)])
 
 
 def _tuples(x: object) -> Any:

@@ -23,7 +23,7 @@ import numpy as np
 from tracejit.ir.builder import Builder
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Op, Params, Value
 from tracejit.ir.dtypes import HALVES, is_half
-from tracejit.ir.lowering import Effect, Inline, Native, Write
+from tracejit.ir.lowering import Callback, Effect, Inline, Native, Write
 from tracejit.ir.optable import find_op
 from tracejit.ir.types import Aval, LogType, Type
 from tracejit.ir.walk import all_eqns, copy_block, free_values, replace_graph
@@ -70,7 +70,7 @@ def _is_opaque(eqn: Eqn) -> bool:
     how = eqn.op.lowering
     if isinstance(how, Inline):
         return bool(eqn.regions) and (how.what == "operands" or eqn.op.vjp is None)
-    return isinstance(how, Native) or (isinstance(how, Effect) and how.shows)
+    return isinstance(how, (Native, Callback)) or (isinstance(how, Effect) and how.shows)
 
 
 def _wide_type(t: Type) -> Type:
@@ -227,5 +227,5 @@ def _rounds(eqn: Eqn) -> bool:
 def in_float32(eqn: Eqn) -> bool:
     """Return whether an equation on halves is its op's reference on float32, rounded."""
     return _rounds(eqn) and not isinstance(
-        eqn.op.lowering, (Native, Effect, Inline)) and any(
+        eqn.op.lowering, (Native, Callback, Effect, Inline)) and any(
         is_half(a.aval.dtype) for a in (*eqn.inputs, *eqn.outputs))

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 from tracejit.ir.dims import Dim
 
-__all__ = ["Alias", "Argument", "Contract", "Effect", "Gather", "Index", "Inline", "Library",
-           "LogOp", "Lowering", "Native", "Pieces", "Pointwise", "Reduce", "Region", "Running",
-           "View", "Write"]
+__all__ = ["Alias", "Argument", "Callback", "Contract", "Effect", "Gather", "Index", "Inline",
+           "Library", "LogOp", "Lowering", "Native", "Pieces", "Pointwise", "Reduce", "Region",
+           "Running", "View", "Write"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +116,11 @@ class Native:
 
 
 @dataclass(frozen=True, slots=True)
+class Callback:
+    """A Python function, called while the program runs: the parameter `callee`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Region:
     """Control flow: "if", "for", "while" or "map"."""
 
@@ -148,4 +153,4 @@ class Effect:
 
 
 Lowering = (Pointwise | View | Alias | Index | Gather | Reduce | Argument | Running | Contract
-            | Write | Pieces | Library | Native | Region | Inline | LogOp | Effect)
+            | Write | Pieces | Library | Native | Callback | Region | Inline | LogOp | Effect)

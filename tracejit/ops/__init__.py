@@ -8,6 +8,7 @@ from tracejit.ops import (  # noqa: E402, F401  (importing fills the tables)
     arithmetic,
     bessel,
     bessel_kin,
+    callbacks,
     calls,
     checkpointing,
     complex_arguments,

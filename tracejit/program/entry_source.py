@@ -382,8 +382,7 @@ def _copy_found(s: _State, lacks: ir.Value) -> None:
 
 def _run(s: _State) -> None:
     """Give the kernel its arena, run it, and return the results or raise."""
-    b, w = s.b, s.w
-    void = ir.VoidType()
+    b, w, void = s.b, s.w, ir.VoidType()
     outputs = s.word(Words.OUTPUTS)
     needed = b.load(b.gep(s.plan, [b.load(s.next_output)]))
     small = b.icmp_signed("<=", needed, WORD(STACK_ARENA))
@@ -403,8 +402,9 @@ def _run(s: _State) -> None:
         s.put(s.ctx, WORD(k), WORD(0))
     logs = s.word(Words.LOGS)
     s.put(s.ctx, WORD(context.POLL), w.constant(b, "tracejit_poll"))
-    s.put(s.ctx, WORD(context.PARALLEL), s.word(Words.PARALLEL))
-    s.put(s.ctx, WORD(context.THREADS), s.word(Words.THREADS))
+    for place, word in ((context.PARALLEL, Words.PARALLEL), (context.THREADS, Words.THREADS),
+                        (context.CALLBACK, Words.CALLBACK)):
+        s.put(s.ctx, WORD(place), s.word(word))
     w.loop(b, b.mul(logs, WORD(2)), lambda k: s.put(
         s.ctx, b.add(k, WORD(context.LOGS)), WORD(0)))
     thread = w.variable(b, WORD, WORD(0))

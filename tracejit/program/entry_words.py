@@ -11,8 +11,8 @@ class Words:
     """The layout of the table: a head, then a record per guard, leaf, result and pair apart."""
 
     NEXT, FAIL, KERNEL, PLAN, ARGS, GUARDS, LEAVES, OUTPUTS, GROUPING, LOGS, RELEASE, SIZES, \
-        PAIRS, FOUND, PARALLEL, THREADS = range(16)
-    HEAD = 16
+        PAIRS, FOUND, PARALLEL, THREADS, CALLBACK = range(17)
+    HEAD = 17
     RECORD = 8
     # a leaf: its source (source, a, b), its expected type (kind, type or dtype, ndim,
     # flags), the bytes of an element where it is one of a pair; a pair: two leaves' numbers (a, b)

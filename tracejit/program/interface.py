@@ -14,7 +14,7 @@ from tracejit.trace.state.paths import Leaf, Path
 from tracejit.tree import Structure
 
 if TYPE_CHECKING:
-    from tracejit.codegen.kernel import Shown
+    from tracejit.codegen.kernel import Called, Shown
 
 __all__ = ["KernelFailure", "Interface", "Kind"]
 
@@ -59,6 +59,7 @@ class Interface:
                  in which they are left; among `outputs` are their shapes
     zero_d    -- the numbers of the outputs that are arrays without axes, and no numbers
     parallel  -- whether threads may share loops of it
+    callbacks -- its calls of Python functions, each with its operands and results
     is_for_one_call -- whether the capture read state that may differ at the next call
     """
 
@@ -83,4 +84,5 @@ class Interface:
     found: tuple[tuple[int, Kind, int], ...] = ()
     zero_d: tuple[int, ...] = ()
     parallel: bool = False
+    callbacks: Sequence[Called] = ()
     is_for_one_call: bool = False

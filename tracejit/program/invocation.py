@@ -11,6 +11,8 @@ import numpy as np
 
 from tracejit.codegen.context import (
     BAD_BUFFER,
+    CALLBACK,
+    FAILED_OUTSIDE,
     INTERRUPTED,
     LOGS,
     PARALLEL,
@@ -21,10 +23,12 @@ from tracejit.codegen.context import (
 from tracejit.configuration import Threads, thread_count
 from tracejit.errors import IRError
 from tracejit.ir.showing import show
+from tracejit.program.calling_back import CallingBack
 from tracejit.program.failures import raise_at
 from tracejit.program.interface import Interface
 from tracejit.program.interrupts import poll_address, raise_kept
 from tracejit.program.threads import parallel_for_address
+from tracejit.trace.ground.callbacks import raise_kept_error
 
 if TYPE_CHECKING:
     from tracejit.codegen.kernel import Kernel, Shown
@@ -52,6 +56,8 @@ class Invocation:
         self.interface, self.addresses, self.checked = interface, addresses, checked
         entry, plan = addresses
         self._kernel, self._plan = _KERNEL(entry), _PLAN(plan)
+        self._calling = CallingBack(interface.callbacks) if interface.callbacks else None
+        self.callback_address = 0 if self._calling is None else self._calling.address
         self.threads: Threads = None
         """How many threads share loops; None for the setting."""
         self.plan_words = interface.sizes + sum(ndim for _, ndim in interface.outputs) + 1
@@ -117,6 +123,7 @@ class Invocation:
         """Return a context for a run of the kernel."""
         ctx = (_I64 * (LOGS + 8 + 2 * self.interface.logs))()
         ctx[POLL] = poll_address(keeps=True)
+        ctx[CALLBACK] = self.callback_address
         if self.interface.parallel:
             ctx[PARALLEL], ctx[THREADS] = parallel_for_address(), thread_count(self.threads)
         return ctx
@@ -132,6 +139,8 @@ class Invocation:
 
     def fail(self, status: int, *numbers: float) -> None:
         """Raise the error that a status of the kernel stands for; 0: no memory to begin with."""
+        if status == FAILED_OUTSIDE:
+            raise_kept_error()
         if status == 0:
             raise MemoryError(f"{self.interface.name} needs {int(numbers[0])} bytes for arrays and "
                               "for what its loops store. tracejit.checkpoint stores less")

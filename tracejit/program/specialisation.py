@@ -70,6 +70,7 @@ class Specialisation:
                 interface.is_for_one_call):
             return
         runner.threads = threads
+        self._runner_callback = runner.callback_address
         words = self._direct_words(runner, slow)
         if words is not None:
             words = np.concatenate([words, np.zeros(len(words) // 4, np.int64)])
@@ -277,6 +278,8 @@ class Specialisation:
         i = self.interface
         head = {Words.LOGS: i.logs, Words.RELEASE: int(i.releases), Words.SIZES: i.sizes,
                 Words.FOUND: len(i.found)}
+        if self._runner_callback:
+            head[Words.CALLBACK] = self._runner_callback
         if i.parallel:
             head |= {Words.PARALLEL: parallel_for_address(),
                      Words.THREADS: thread_count(self.threads)}

@@ -23,6 +23,7 @@ import numba
 import numpy as np
 
 from tracejit.errors import ExportError
+from tracejit.runtime.callees import require_no_calls
 from tracejit.runtime.result_sizes import require_known_sizes
 from tracejit.trace.state.paths import Leaf
 
@@ -78,7 +79,8 @@ def export_program(program: Program, kernel: Kernel, source: str, shown_at: str,
 
 
 def require_silent(program: Program, kernel: Kernel) -> None:
-    """Raise `ExportError` for a program that prints."""
+    """Raise `ExportError` for a program that prints, or calls Python."""
+    require_no_calls(program.name, program.graph.block)
     if kernel.prints:
         raise ExportError(f"{program.name} prints, which needs Python. Take the print out of it, "
                           "or let it return what it shows")

@@ -27,9 +27,9 @@ from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim
 from tracejit.ir.walk import all_eqns, prints
 from tracejit.program.signals import keeping_signals
+from tracejit.runtime.callees import require_no_calls_in_njit
 from tracejit.runtime.making import log_compilation
 from tracejit.runtime.program import Program
-from tracejit.runtime.result_sizes import require_known_sizes
 from tracejit.runtime.stages import Compiled, Traced
 from tracejit.trace.ground.dependencies import Dependencies, collecting
 from tracejit.trace.state.paths import READING_FAILS, Leaf
@@ -172,7 +172,7 @@ def _require_pure(program: Program, dependencies: Dependencies) -> None:
     if any(e.op.name == "draw" for e in all_eqns(program.graph.block)):
         raise Refusal(f"{program.name} draws random numbers from a Generator, which it can from "
                       "Python alone. Pass the numbers as an argument, or call it from Python")
-    require_known_sizes(program.graph, "@njit code")
+    require_no_calls_in_njit(program.name, program.graph)
     if program.written:
         raise Refusal(f"{program.name} writes to its arguments, which cannot be done from @njit "
                       "code. Let it work on a copy, x = x.copy(), and return that")

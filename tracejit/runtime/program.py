@@ -83,7 +83,8 @@ class Program:
             capture.recorded, len(graph.sizes), 0 if kernel is None else len(kernel.logs),
             any(e.regions for e in graph.eqns), () if kernel is None else kernel.failures,
             () if kernel is None else kernel.prints, capture.facts, self.returned, found,
-            self.zero_d, kernel is not None and bool(kernel.parts))
+            self.zero_d, kernel is not None and bool(kernel.parts),
+            () if kernel is None else kernel.callbacks)
 
 
 def _kinds(atoms: Sequence[Atom]) -> tuple[Kind, ...]:

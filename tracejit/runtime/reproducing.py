@@ -13,7 +13,7 @@ from tracejit.configuration import settings
 from tracejit.errors import IRError
 from tracejit.ir.core import Graph, Value
 from tracejit.ir.dims import evaluate
-from tracejit.ir.lowering import Inline, Native
+from tracejit.ir.lowering import Callback, Inline, Native
 from tracejit.ir.parser import parse_graph
 from tracejit.ir.user_text import graph_name, on_one_line
 from tracejit.ir.walk import all_eqns
@@ -99,6 +99,8 @@ def _unreadable(graph: Graph) -> str:
     for eqn in all_eqns(graph.block):
         if isinstance(eqn.op.lowering, Native):
             return (f"it calls {eqn.op.name}, an @njit function of yours that no text stands for")
+        if isinstance(eqn.op.lowering, Callback):
+            return f"it calls {eqn.params['callee']}, a Python function that no text stands for"
     try:
         parse_graph(str(graph))
     except IRError as e:

@@ -29,6 +29,7 @@ from tracejit.ir.dims import Dim, dim_values, evaluate, floor_div, maximum, prod
 from tracejit.ir.lowering import (
     Alias,
     Argument,
+    Callback,
     Contract,
     Effect,
     Gather,
@@ -223,7 +224,7 @@ class _Counter:
             _pointwise(eqn, how, elements, found)
         elif isinstance(how, Library):
             _library(eqn, how, found)
-        elif isinstance(how, Native):
+        elif isinstance(how, (Native, Callback)):
             found.calls[eqn.op.name] = 1
         elif _is_floating(eqn.inputs):
             found.flops = self.flops(eqn, elements)

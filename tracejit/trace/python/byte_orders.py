@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from tracejit.ir.core import Value
-from tracejit.ir.lowering import Contract, Native, Pointwise, Running
+from tracejit.ir.lowering import Callback, Contract, Native, Pointwise, Running
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["shown_dtype"]
 
-_COMPUTES = (Contract, Native, Pointwise, Running)
+_COMPUTES = (Callback, Contract, Native, Pointwise, Running)
 """How ops are lowered whose results are of the machine's byte order in NumPy, too."""
 
 

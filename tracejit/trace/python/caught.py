@@ -10,7 +10,7 @@ import numpy as np
 
 from tracejit.errors import RAISABLE, TracejitError
 from tracejit.ir.core import Eqn
-from tracejit.ir.lowering import Effect, Library, Native
+from tracejit.ir.lowering import Callback, Effect, Library, Native
 from tracejit.ir.walk import all_eqns
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import NeedStatic
@@ -80,7 +80,7 @@ def _errors(eqn: Eqn) -> Iterator[type[Exception]]:
             yield kind
     elif isinstance(how, Library) and how.routine in _ERRORS_OF_ROUTINES:
         yield from _ERRORS_OF_ROUTINES[how.routine]
-    elif eqn.op.effect or isinstance(how, (Library, Native)):
+    elif eqn.op.effect or isinstance(how, (Library, Native, Callback)):
         yield Exception
     for region in eqn.regions:
         for inner in all_eqns(region):
