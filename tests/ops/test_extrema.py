@@ -1,4 +1,4 @@
-"""The first of the largest or smallest elements has the whole derivative: the one argmax finds."""
+"""Equal largest or smallest elements share the derivative of their extremum."""
 
 from __future__ import annotations
 
@@ -27,23 +27,20 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "infinite": lambda x: np.where(x > 0.5, np.inf, np.where(x < -0.5, -np.inf, x))}
 
 
-def first_of(y: np.ndarray, axis: Any, find: Callable[..., Any]) -> np.ndarray:
-    """Return a mask of the places that argmax or argmin finds, of several axes in C order."""
-    axes = range(y.ndim) if axis is None else np.atleast_1d(axis) % y.ndim
-    order = [*(k for k in range(y.ndim) if k not in axes), *axes]
-    moved = np.transpose(y, order)
-    flat = moved.reshape(*moved.shape[:y.ndim - len(axes)], -1)
-    found = np.arange(flat.shape[-1]) == find(flat, -1)[..., None]
-    return np.transpose(found.reshape(moved.shape), np.argsort(order))
+def shares(y: np.ndarray, axis: Any, reduce: Callable[..., Any]) -> np.ndarray:
+    """Return the derivative of an extremum: equal shares, of NaNs where there are any."""
+    extremum = reduce(y, axis=axis, keepdims=True)
+    among = np.where(np.isnan(extremum), np.isnan(y), y == extremum)
+    return among / np.sum(among, axis=axis, keepdims=True)
 
 
 @pytest.mark.parametrize("made", sorted(MADE))
 @pytest.mark.parametrize(("shape", "axis"), AXES)
 @pytest.mark.parametrize("which", ["max", "min"])
-def test_the_first_extremum_has_the_whole_derivative(which: str, shape: tuple[int, ...], axis: Any,
+def test_equal_extrema_share_the_derivative(which: str, shape: tuple[int, ...], axis: Any,
                                                      made: str) -> None:
     make, slope = MADE[made]
-    reduce, find = getattr(np, which), getattr(np, f"arg{which}")
+    reduce = getattr(np, which)
     gradient = tracejit.grad(lambda x, w: np.sum(reduce(make(x), axis=axis) * w))
     rng = np.random.default_rng(len(shape))
     for name, change in VALUES.items():
@@ -54,7 +51,9 @@ def test_the_first_extremum_has_the_whole_derivative(which: str, shape: tuple[in
         x = change(rng.normal(size=shape))
         w = rng.uniform(1.0, 2.0, np.shape(reduce(x, axis=axis))).astype(x.dtype)[()]
         spread = w if axis is None else np.expand_dims(w, axis)
-        expected = np.where(first_of(make(x), axis, find), spread * slope(x), 0.0)
+        y = make(x)
+        share = shares(y, axis, reduce)
+        expected = np.where(share > 0.0, share * spread * slope(x), 0.0)
         np.testing.assert_allclose(gradient(x, w), expected, rtol=1e-5 if name == "float32"
                                    else 1e-12, err_msg=name)
 

@@ -17,7 +17,7 @@ from tracejit.autodiff.mincut import INFINITE, CutNode, choose_stored
 from tracejit.autodiff.nests import ForwardNest, Home
 from tracejit.ir.control import LoopEqn, region_kind, trip_count
 from tracejit.ir.core import Block, Eqn, Value
-from tracejit.ir.lowering import Argument, Contract, Reduce, Running
+from tracejit.ir.lowering import Argument, Contract, Reduce, Running, Ties
 from tracejit.ir.types import Aval, LogType, Type
 
 __all__ = ["ResidualPlan", "ResidualStore", "is_repeatable", "make_plan"]
@@ -197,7 +197,7 @@ def _work(eqn: Eqn) -> float:
     """Return how many elements computing an equation goes through."""
     made = max(_elements(v.aval) for v in eqn.outputs)
     read = [_elements(a.aval) for a in eqn.inputs]
-    if isinstance(eqn.op.lowering, (Reduce, Argument, Running)):
+    if isinstance(eqn.op.lowering, (Reduce, Argument, Ties, Running)):
         return max(made, *read)
     if isinstance(eqn.op.lowering, Contract):  # of products of n x k and k x m, n k m
         return math.sqrt(math.prod((made, *read)))

@@ -13,7 +13,7 @@ from tracejit.ir.dims import Dim
 
 __all__ = ["Alias", "Argument", "Callback", "Contract", "Effect", "Gather", "Index", "Inline",
            "Library", "LogOp", "Lowering", "Native", "Pieces", "Pointwise", "Reduce", "Region",
-           "Running", "View", "Write"]
+           "Running", "Ties", "View", "Write"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,16 @@ class Reduce:
 @dataclass(frozen=True, slots=True)
 class Argument:
     """The index along `axis` of the first largest or smallest element."""
+
+    combine: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """Whether an element is as large, or as small, as the extremum along `axes`.
+
+    It is lowered as a fold and a comparison: `passes/searching.py`.
+    """
 
     combine: str
 
@@ -152,5 +162,6 @@ class Effect:
     not."""
 
 
-Lowering = (Pointwise | View | Alias | Index | Gather | Reduce | Argument | Running | Contract
-            | Write | Pieces | Library | Native | Callback | Region | Inline | LogOp | Effect)
+Lowering = (Pointwise | View | Alias | Index | Gather | Reduce | Argument | Ties | Running
+            | Contract | Write | Pieces | Library | Native | Callback | Region | Inline | LogOp
+            | Effect)

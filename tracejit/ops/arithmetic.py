@@ -5,7 +5,7 @@ of the output `z` and the operands. Derivatives of standard functions are in any
 Abramowitz and Stegun, Handbook of Mathematical Functions, chapter 4.
 
 Conventions, the same everywhere: `abs'(0) = 0`; where two operands tie, each has half of the
-derivative of their extremum. Of an axis' equal elements the first one has all of it.
+derivative of their extremum.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Folds along axes: sums, products, extrema, running sums, and the places of extrema.
 
-Where several elements are the largest (or smallest), the first of them in C order has the whole
-derivative: `argmax` gives its place. The derivative stores the place: it stays right when the
-elements are computed again with other roundings.
+Where several elements are the largest (or smallest), each of them has an equal share of the
+derivative, as in TensorFlow's `reduce_max`. `max_ties` marks them.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import numpy as np
 
 from tracejit.ir.core import Block, Eqn, Params
 from tracejit.ir.dims import Dim, product
-from tracejit.ir.lowering import Argument, Reduce, Running
+from tracejit.ir.lowering import Argument, Reduce, Running, Ties
 from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import Cotangent, Tangent, dense
 from tracejit.ops.kinds import linear, only, same_type, structural
@@ -105,47 +104,48 @@ structural("reduce_prod", lambda x, axes: np.prod(x, axis=axes, dtype=np.asarray
            kinds="if")
 
 
-def _chosen(sweep: Mode, eqn: Eqn, which: str) -> Any:
-    """Return where the element is that an extremum is: a mask with one True per fold.
+def _shares(sweep: Mode, eqn: Eqn, ties: str) -> tuple[Any, Any]:
+    """Return where the elements are that an extremum is, and how many there are in each fold.
 
-    Its place is searched for by one op on the elements alone. The extremum is not compared with
-    them: it may be of others, of an SVD without vectors, say, and none of these be equal to it.
+    Those are the largest of the elements themselves. The extremum that was computed is not
+    compared with them: it may be of others, of an SVD without vectors, say, and none of these be
+    equal to it.
     """
     x, axes = sweep.operand(eqn.inputs[0]), eqn.params["axes"]
-    if len(axes) == 1:
-        return _at_place(x, which, axes[0])
-    flat = flatten_axes(x, axes)
-    return unflatten_axes(_at_place(flat, which, len(flat.dims) - 1), x.dims, axes)
+    chosen = apply(ties, x, axes=axes)
+    return chosen, apply("reduce_sum", chosen.astype(x.dtype), axes=axes)
 
 
-def _at_place(x: Tracer, which: str, axis: int) -> Any:
-    """Mark the element along an axis that argmax or argmin finds."""
-    size = x.dims[axis]
-    index = apply("reshape", apply("iota", size=size),
-                  shape=(size, *(1 for _ in x.dims[axis + 1:])))
-    return index == spread(apply(which, x, axis=axis), x.dims, (axis,))
-
-
-def _extremum(name: str, function: Callable[..., object], combine: str, which: str) -> None:
+def _extremum(name: str, function: Callable[..., object], combine: str, ties: str) -> None:
     def reference(x: np.ndarray | np.generic, axes: tuple[int, ...]) -> Any:
         return function(x, axis=axes)
 
+    def marks(x: np.ndarray, axes: tuple[int, ...]) -> Any:
+        return (x == function(x, axis=axes, keepdims=True)) | (x != x)
+
     def vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
         aval = eqn.inputs[0].aval
-        ct = spread(dense(cts[0]), aval.shape, eqn.params["axes"])
-        return [np.where(_chosen(sweep, eqn, which), ct, aval.dtype.type(0))]
+        chosen, count = _shares(sweep, eqn, ties)
+        ct = spread(dense(cts[0]) / count, aval.shape, eqn.params["axes"])
+        return [np.where(chosen, ct, aval.dtype.type(0))]
 
     def jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
-        aval = eqn.inputs[0].aval
-        chosen = np.where(_chosen(sweep, eqn, which), tangents[0], aval.dtype.type(0))
-        return [apply("reduce_sum", chosen, axes=eqn.params["axes"])]
+        chosen, count = _shares(sweep, eqn, ties)
+        moved = np.where(chosen, tangents[0], eqn.inputs[0].aval.dtype.type(0))
+        return [apply("reduce_sum", moved, axes=eqn.params["axes"]) / count]
 
     structural(name, reference, _reduce_infer, Reduce(combine), vjp, jvp,
                samples=_nonempty_samples, kinds="bif")
+    structural(ties, marks, _ties_infer, Ties(combine), marked=True, samples=_nonempty_samples,
+               kinds="if")
 
 
-_extremum("reduce_max", np.max, "max", "argmax")
-_extremum("reduce_min", np.min, "min", "argmin")
+def _ties_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    return only(Aval(np.dtype(np.bool_), avals[0].shape))
+
+
+_extremum("reduce_max", np.max, "max", "max_ties")
+_extremum("reduce_min", np.min, "min", "min_ties")
 structural("reduce_and", lambda x, axes: np.all(x, axis=axes), _reduce_infer, Reduce("and"),
            marked=True, samples=_samples, kinds="b")
 structural("reduce_or", lambda x, axes: np.any(x, axis=axes), _reduce_infer, Reduce("or"),

@@ -15,6 +15,7 @@ from tracejit.artifacts.fingerprints import Unstorable
 from tracejit.display import Displayed
 from tracejit.errors import DeviceError
 from tracejit.ir.core import Graph
+from tracejit.passes.searching import mark_ties
 from tracejit.program.cuda.images import (
     capability_here,
     capability_text,
@@ -59,7 +60,7 @@ class DeviceLowered(Displayed):
         is_strict = getattr(traced.program.options, "fp", "default") == "strict"
         start = perf_counter()
         with faults_of_ours(f"{traced.graph.name} cannot be lowered for a device"):
-            self.kernel = lower_for_device(traced.graph, strict=is_strict)
+            self.kernel = lower_for_device(mark_ties(traced.graph), strict=is_strict)
             self.emitted = render_for_device(self.kernel, namespace())
             self.device = program_of(self.kernel, self.emitted, traced.program.size_conditions())
         self.source: str = self.emitted.text

@@ -42,6 +42,7 @@ from tracejit.ir.lowering import (
     Reduce,
     Region,
     Running,
+    Ties,
     View,
     Write,
 )
@@ -260,7 +261,7 @@ class _Counter:
         """Return the operations of folds and contractions, and of additions to elements."""
         how = eqn.op.lowering
         weight = 2 if _is_complex(eqn.inputs) else 1
-        if isinstance(how, (Reduce, Argument, Running)):
+        if isinstance(how, (Reduce, Argument, Ties, Running)):
             return weight * product(eqn.inputs[0].aval.shape)
         if isinstance(how, Contract):
             return _contraction(eqn)
