@@ -16,10 +16,11 @@ FAST := $(addprefix tests/, capture/test_aliases.py autodiff/test_check_grads.py
     autodiff/test_transforms.py capture/test_zero_d.py \
     gauntlet/test_given_texts.py gauntlet/test_refusal_messages.py gauntlet/test_texts_of_numbers.py)
 
-.PHONY: help demo fast test test-full check lint types house fuzz bench bench-full golden docs notebooks
+.PHONY: help demo gallery fast test test-full check lint types house fuzz bench bench-full golden docs notebooks
 
 help:
 	@echo 'make demo       fit three models with compiled gradients; print fits, errors, times, source'
+	@echo 'make gallery    solve the problems of examples/gallery, draw their pictures, write their page'
 	@echo 'make fast       lint and the tests that take under a minute, while you edit'
 	@echo 'make test       run the test suite                          (JOBS=$(JOBS))'
 	@echo 'make test-full  the same with all cases of tests/gauntlet, not a sample by the day'
@@ -34,6 +35,9 @@ help:
 
 demo: $(VENV)/demo.stamp
 	$(PY) -m examples
+
+gallery: $(VENV)/dev.stamp
+	$(PY) -m examples.gallery --pictures --page
 
 fast: $(VENV)/dev.stamp
 	$(PY) -m ruff check

@@ -42,6 +42,7 @@ DRAWN = {
     "test_extrema.py::test_the_first_extremum_has_the_whole_derivative": 6,
     "test_programs_as_they_are.py::test_programs_are_compiled_once": 5,
     "test_gallery.py::test_compiled_once_for_all_sizes": 16,
+    "test_examples_by_field.py::test_answers_are_known_ones_and_gradients_those_of_differences": 4,
     "test_second_derivatives.py::test_second_derivatives_of_special_functions_are_differences": 25,
     "test_distributions.py::test_inside_values_and_derivatives_are_scipys": 15,
     "test_distributions.py::test_outside_and_of_wrong_parameters_values_are_scipys": 25,
