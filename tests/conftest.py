@@ -22,6 +22,8 @@ SAMPLE = 2
 DRAWN = {
     "test_gauntlet.py::test_an_answer_is_right_or_there_is_none": 25,
     "test_statistics.py::test_edges_and_errors_are_scipys": 30,
+    "test_jacobian_sparsity.py::test_no_element_of_a_random_programs_jacobian_is_missed": 8,
+    "test_sparse_jacobians.py::test_it_is_the_jacobian": 8,
     "test_print.py::test_prints_what_python_prints": 16,
     "test_gradients_by_objects.py::test_floats_are_gradients_and_all_else_is_the_objects_own": 30,
     "test_halves.py::test_ufuncs_of_float16_are_numpys": 12,

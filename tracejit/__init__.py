@@ -28,6 +28,8 @@ _HOMES: dict[str, str] = {
     **dict.fromkeys((*_API, *_TAPE, *_STRUCTURED), "tracejit.api"),
     **dict.fromkeys(_TRANSFORMS, "tracejit.transforms.public"),
     **dict.fromkeys(("hessp", "linear_operator"), "tracejit.transforms.solvers"),
+    **dict.fromkeys(("sparse_hessian", "sparse_jacobian"), "tracejit.transforms.sparse"),
+    "jacobian_sparsity": "tracejit.transforms.sparsity",
     **dict.fromkeys(("DeviceError", "Refusal"), "tracejit.errors"),
     "DeviceArray": "tracejit.program.cuda.arrays", "stream": "tracejit.program.cuda.streams",
     "register_structure": "tracejit.classes",

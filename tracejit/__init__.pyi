@@ -70,6 +70,11 @@ from tracejit.transforms.solvers import (
     hessp as hessp,
     linear_operator as linear_operator,
 )
+from tracejit.transforms.sparse import (
+    sparse_hessian as sparse_hessian,
+    sparse_jacobian as sparse_jacobian,
+)
+from tracejit.transforms.sparsity import jacobian_sparsity as jacobian_sparsity
 from tracejit.classes import register_structure as register_structure
 from tracejit.versions import show_versions as show_versions
 
@@ -77,10 +82,10 @@ __version__: str
 
 __all__ = ["AggregationMethod", "DeviceArray", "DeviceError", "Function", "GradientTape", "Graph",
            "Module", "NoGradient", "NotDifferentiable", "Refusal", "RegisterGradient",
-           "UnconnectedGradients", "Variable", "__version__", "check_grads",
-           "checkpoint", "clear_caches", "cond", "config", "constant",
-           "custom_gradient", "debug_print", "explain", "fori_loop", "grad",
-           "gradients", "hessian", "hessp", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp",
-           "linear_operator", "load", "map", "no_gradient", "profile", "pure_callback",
-           "recompute_grad", "register_op", "register_structure", "scan", "show_versions", "spec",
-           "stop_gradient", "stream", "value_and_grad", "vjp", "vmap", "while_loop"]
+           "UnconnectedGradients", "Variable", "__version__", "check_grads", "checkpoint",
+           "clear_caches", "cond", "config", "constant", "custom_gradient", "debug_print",
+           "explain", "fori_loop", "grad", "gradients", "hessian", "hessp", "hvp", "jacfwd",
+           "jacobian", "jacobian_sparsity", "jacrev", "jit", "jvp", "linear_operator", "load",
+           "map", "no_gradient", "profile", "pure_callback", "recompute_grad", "register_op",
+           "register_structure", "scan", "show_versions", "sparse_hessian", "sparse_jacobian",
+           "spec", "stop_gradient", "stream", "value_and_grad", "vjp", "vmap", "while_loop"]

@@ -74,7 +74,8 @@ def to_a_number(x: Any) -> Any:
 
 
 MAPS = [(decays, (3,), (np.linspace(0.0, 1.0, 5),)), (of_matrices, (3, 2), ()),
-        (to_a_number, (4,), ()), (lambda x: x[1:] * x[:-1], (6,), ()), (lambda x: x ** 2, (), ())]
+        (to_a_number, (4,), ()), (stepped, (4,), (3,)),
+        (lambda x: x[1:] * x[:-1], (6,), ()), (lambda x: x ** 2, (), ())]
 
 
 @pytest.mark.parametrize(("function", "shape", "args"), MAPS)
@@ -128,7 +129,7 @@ def test_a_function_may_write_to_its_argument() -> None:
 
 
 def test_what_has_no_real_derivative_is_an_error() -> None:
-    with pytest.raises(TypeError, match="returns tuple"):
+    with pytest.raises(TypeError, match="returns a nest"):
         tracejit.linear_operator(lambda x: (x, x), np.ones(2))
     with pytest.raises(TypeError, match=r"x\.astype\(float\)"):
         tracejit.linear_operator(to_a_number, [1, 2])

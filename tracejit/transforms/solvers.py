@@ -10,7 +10,8 @@ import numpy as np
 from tracejit.configuration import Threads
 from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.transforms.options import Fp, Target
-from tracejit.transforms.public import grad, jit, jvp, vjp
+from tracejit.transforms.products import name_of, pullback_at, tangent_at
+from tracejit.transforms.public import grad, jit, jvp
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
@@ -48,7 +49,7 @@ def hessp(fn: Callable[..., object], *, fp: Fp = "default", target: Target = "cp
         _, turned = jvp(lambda y: slope(y, *args), (x,), (p,))
         return turned
 
-    product.__name__ = f"hessp[{_name(fn)}]"
+    product.__name__ = f"hessp[{name_of(fn)}]"
     return jit(product, fp=fp, target=target, threads=threads)
 
 
@@ -83,13 +84,10 @@ def linear_operator(fn: Callable[..., object], x: object, *args: object, fp: Fp 
         raise TypeError(f"linear_operator differentiates by real float arrays, and x has the dtype "
                         f"{point.dtype}. Pass x.astype(float)")
     settings: dict[str, Any] = {"fp": fp, "threads": threads}
-    forward, back = (jit(product, **settings) for product in _products(fn))
-    value, _ = forward(point, np.zeros_like(point), *args)
-    if getattr(getattr(value, "dtype", None), "kind", "") != "f":
-        raise TypeError(f"linear_operator differentiates one real float array or number, and "
-                        f"{_name(fn)} returns {getattr(value, 'dtype', type(value).__name__)}")
-    return _operator(point, np.asarray(value), lambda v: forward(point, v, *args)[1],
-                     lambda w: back(point, w, *args))
+    forward, back = tangent_at(fn, 0, **settings), pullback_at(fn, 0, **settings)
+    value, _ = forward(np.zeros_like(point), point, *args)
+    return _operator(point, np.asarray(value), lambda v: forward(v, point, *args)[1],
+                     lambda w: back(w, point, *args))
 
 
 def _operator(point: np.ndarray, value: np.ndarray, forward: Callable[[Any], Any],
@@ -106,21 +104,3 @@ def _operator(point: np.ndarray, value: np.ndarray, forward: Callable[[Any], Any
 
     return LinearOperator((value.size, point.size), matvec=matvec, rmatvec=rmatvec,
                           dtype=np.result_type(value, point))
-
-
-def _products(fn: Callable[..., object]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return the value with the product of the Jacobian by a first argument, and its transpose's.
-    """
-    def forward(x: object, v: object, *args: object) -> Any:
-        return jvp(lambda y: fn(y, *args), (x,), (v,))
-
-    def back(x: object, w: object, *args: object) -> Any:
-        _, pullback = vjp(lambda y: fn(y, *args), x)
-        return pullback(w)[0]
-
-    forward.__name__, back.__name__ = f"jvp[{_name(fn)}]", f"vjp[{_name(fn)}]"
-    return forward, back
-
-
-def _name(fn: Callable[..., object]) -> str:
-    return getattr(fn, "__name__", "f").replace("<lambda>", "_lambda")

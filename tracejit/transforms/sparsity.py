@@ -1,0 +1,284 @@
+"""Which elements of a result depend on which elements of an argument: from the program's graph."""
+
+from __future__ import annotations
+
+import gc
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from tracejit.program.request import key_of
+from tracejit.program.specialisation import Specialisation, not_here
+from tracejit.runtime.function import Function
+from tracejit.runtime.tracebacks import hiding_frames
+from tracejit.trace.ground.active import is_tracing
+from tracejit.trace.ground.facts import holds_all
+from tracejit.trace.state.paths import READING_FAILS
+from tracejit.trace.values.specs import spec_of_leaf
+from tracejit.transforms.products import name_of, pullback_at, tangent_at
+from tracejit.transforms.public import jit
+from tracejit.tree import flatten_call
+
+if TYPE_CHECKING:
+    from scipy.sparse import coo_array, csr_array
+
+    from tracejit.autodiff.input_sets import InputSets
+    from tracejit.runtime.stages import Traced
+
+T = TypeVar("T")
+
+__all__ = ["Detector", "Sparsity", "jacobian_sparsity"]
+
+
+@hiding_frames
+def jacobian_sparsity(fn: Callable[..., object], *args: object, argnums: int = 0) -> coo_array:
+    """Return where a Jacobian may have elements other than zero, whatever the numbers are.
+
+    fn      -- a function that returns an array or a number, real and floating
+    args    -- its arguments, for their sizes, dtypes, integers and truth values
+    argnums -- the position of the argument to differentiate by: a float array of any shape
+
+    The pattern is a boolean `scipy.sparse.coo_array` of shape (elements of the result, elements of
+    the argument), both in C order; `jac_sparsity=` of `scipy.optimize.least_squares` and
+    `scipy.integrate.solve_ivp` takes it. It is found from the function's graph and from no float:
+    of a branch that data decides both sides count, a loop as long as data decides runs until
+    nothing changes, an index that data decides may be any. So no element is missed, and
+    some may be in it that are always zero. Integers and truth values among the arguments, and
+    those that the function reads from outside, are taken as they are: the pattern is for them.
+    `why()` of the result says, line by line, where rows became dense.
+
+    Raises `Refusal` for a construct that cannot be captured: the message names the line.
+    Raises `TypeError` where the argument or the result is no real float array or number.
+
+    >>> import numpy as np, tracejit
+    >>> pattern = tracejit.jacobian_sparsity(lambda x: x[1:] * x[:-1], np.ones(4))
+    >>> pattern.toarray().astype(int)
+    array([[1, 1, 0, 0],
+           [0, 1, 1, 0],
+           [0, 0, 1, 1]])
+    """
+    found = Detector(fn, argnums).find(args, {})
+    pattern = found.as_coo()
+    pattern.why = found.why
+    return pattern
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sparsity:
+    """A pattern: the places of elements, by row and then by column, and lines on how it was found.
+    """
+
+    shape: tuple[int, int]
+    rows: np.ndarray
+    columns: np.ndarray
+    notes: tuple[str, ...] = ()
+
+    def as_coo(self) -> Any:
+        """Return it as a boolean sparse array."""
+        from scipy.sparse import coo_array
+
+        return coo_array((np.ones(len(self.rows), np.bool_), (self.rows, self.columns)),
+                         shape=self.shape)
+
+    def why(self) -> str:
+        """Return, line by line, where elements came to depend on much, and why."""
+        return "\n".join(self.notes) or "no line makes a row dense"
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A pattern, with all that it was found for besides the kinds and sizes of arguments.
+
+    checks -- inputs that have to be as they were: where to read each, its content if that is exact,
+              and its shape
+    """
+
+    program: Specialisation
+    checks: tuple[tuple[Any, Any, tuple[int, ...]], ...]
+    sparsity: Sparsity
+
+    def holds(self, leaves: Sequence[object]) -> bool:
+        """Return whether guards hold, and integers and sizes are what they were."""
+        if not self.program.guards_hold():
+            return False
+        for source, exact, shape in self.checks:
+            try:
+                x: Any = leaves[source] if isinstance(source, int) else source.read()
+            except READING_FAILS:
+                return False
+            if np.shape(x) != shape or not (exact is None or np.array_equal(x, exact)):
+                return False
+        facts = self.program.interface.facts
+        if not facts:
+            return True
+        values = self.program.values([np.zeros(()), *leaves[1:]])
+        return values is not None and holds_all(facts, values)
+
+
+def _kind_of(x: object) -> Any:
+    """Return what has to be equal of two arguments for a pattern of theirs to be the same."""
+    kind = type(x)
+    if kind is np.ndarray and isinstance(x, np.ndarray):
+        return x.shape, x.dtype
+    if kind is float:
+        return float
+    return (kind, x) if kind in (int, bool) or isinstance(x, np.integer) else None
+
+
+class Detector:
+    """The patterns of a function's Jacobian by one argument, found once for each sizes."""
+
+    def __init__(self, fn: Callable[..., object], argnums: int) -> None:
+        if isinstance(argnums, bool) or not isinstance(argnums, int) or argnums < 0:
+            raise TypeError("a sparse Jacobian is by one argument: argnums is its position, an int "
+                            f"from 0 on, and not {argnums!r}")
+        self.fn, self.argnum = fn, argnums
+        self.forward, self.back = tangent_at(fn, argnums), pullback_at(fn, argnums)
+        self._found: dict[Any, list[_Found]] = {}
+
+    def find(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Sparsity:
+        """Return the pattern for a call."""
+        if is_tracing():
+            raise TypeError(f"the pattern of {name_of(self.fn)} is found by Python, outside of "
+                            "captured code. Call it there, and pass what it returns")
+        kinds: tuple[Any, ...] = tuple(map(_kind_of, args))
+        if kwargs or None in kinds:
+            leaves, structure = flatten_call((None, *args), kwargs)
+            kinds = (key_of(structure, tuple(map(spec_of_leaf, leaves))), *(
+                (np.shape(x), _kind_of(x)) for x in leaves))
+        else:
+            leaves = [None, *args]
+        for found in self._found.get(kinds, ()):
+            if found.holds(leaves):
+                return found.sparsity
+        made = self._made(args, kwargs)
+        if not made.program.interface.is_for_one_call:
+            if len(self._found) > 64:
+                self._found.clear()
+            self._found.setdefault(kinds, []).insert(0, made)
+            del self._found[kinds][8:]
+        return made.sparsity
+
+    def compare(self, found: csr_array, args: tuple[object, ...],
+                kwargs: dict[str, object]) -> None:
+        """Compare a Jacobian with a product by a random direction; raise where it misses an
+        element.
+        """
+        x = self.argument(args)
+        v = np.random.default_rng(0).uniform(0.5, 1.5, x.shape).astype(x.dtype)
+        _, dot = self.forward(v[()], *args, **kwargs)
+        expected, product = np.ravel(dot), found @ v.ravel()
+        scale = abs(found) @ abs(v.ravel()) + abs(expected)
+        wrong = abs(product - expected) > 1e3 * np.finfo(expected.dtype).eps * scale
+        if not wrong.any():
+            return
+        for row in np.flatnonzero(wrong)[:100].tolist():
+            weights = np.zeros(np.shape(dot), expected.dtype)
+            weights.flat[row] = 1
+            missed = np.ravel(self.back(weights[()], *args, **kwargs)) != 0
+            missed[found.indices[found.indptr[row]:found.indptr[row + 1]]] = False
+            if missed.any():
+                columns = np.flatnonzero(missed).tolist()
+                where = f"; of its row it misses {columns[:5]}" if len(columns) > 1 else ""
+                raise ValueError(f"the pattern misses element ({row}, {columns[0]}) of the "
+                                 f"Jacobian of {name_of(self.fn)}{where}")
+        raise ValueError(f"with this pattern row {row} of the Jacobian of {name_of(self.fn)} is "
+                         "not what products with it say: the pattern misses elements")
+
+    def argument(self, args: tuple[object, ...]) -> np.ndarray:
+        """Return the argument to differentiate by, which has to be a real float array."""
+        if len(args) <= self.argnum:
+            raise TypeError(f"{name_of(self.fn)} is differentiated by argument {self.argnum}, "
+                            f"which has to be given by position; there are {len(args)}")
+        x = np.asarray(args[self.argnum])
+        if x.dtype.kind != "f":
+            raise TypeError(f"argument {self.argnum} of {name_of(self.fn)} has to be a real float "
+                            f"array, not of dtype {x.dtype}. Pass x.astype(float)")
+        return x
+
+    def _made(self, args: tuple[object, ...], kwargs: dict[str, object]) -> _Found:
+        x = self.argument(args)
+        try:
+            return self._analysed(self.forward, x, args, kwargs)
+        except LookupError as e:
+            if "in reverse mode" not in str(e):
+                raise
+        # the function has a pullback alone
+        value = np.asarray(jit(self.fn)(*args, **kwargs))
+        return self._analysed(self.back, value, args, kwargs)
+
+    def _analysed(self, product: Function, like: np.ndarray, args: tuple[object, ...],
+                  kwargs: dict[str, object]) -> _Found:
+        """Return the pattern of products with a direction, or with weights, like an array."""
+        seed = np.zeros(like.shape, like.dtype)
+        traced = product.trace(seed if seed.shape else float(seed), *args, **kwargs)
+        leaves, _ = flatten_call((seed, *args), kwargs)
+        found = _analysed(traced, seed, leaves, name_of(self.fn))
+        if product is self.forward:
+            return found
+        order = np.lexsort((found.sparsity.rows, found.sparsity.columns))
+        m, n = found.sparsity.shape
+        turned = Sparsity((n, m), found.sparsity.columns[order], found.sparsity.rows[order],
+                          found.sparsity.notes)
+        return replace(found, sparsity=turned)
+
+
+def _analysed(traced: Traced, seed: np.ndarray, leaves: Sequence[object], name: str) -> _Found:
+    """Return the pattern of a program that is linear in its first argument."""
+    from tracejit.autodiff.dependence_rules import RULES
+    from tracejit.autodiff.dependences import Dependences, Reach
+    from tracejit.autodiff.input_sets import InputSets
+    from tracejit.runtime.interpreted import Interpreted
+
+    interface = traced.program.interface()
+    interface.is_for_one_call = bool(traced.program.capture.unseen)
+    assert traced.arguments is not None
+    program = Specialisation(interface, Interpreted(traced), *traced.arguments, not_here)
+    values = program.values(leaves)
+    assert values is not None
+    exact = [np.array(x) if dtype.kind in "iub" and isinstance(x, (int, np.generic, np.ndarray))
+             else None for x, (dtype, _) in zip(values, interface.inputs, strict=True)]
+    sets = InputSets(seed.size)
+    singles = sets.singles().reshape(seed.shape)
+    run = Dependences(sets, RULES)
+    ins = [Reach(None, singles if singles.ndim else int(singles)) if source == 0 else Reach(
+        None if e is None else e[()])
+        for source, e in zip(interface.sources, exact, strict=True)]
+    found = _without_collecting(lambda: run.run_graph(traced.graph, ins, values)[-1])
+    shape = run.shape(traced.graph.outputs[-1].aval)
+    if shape is None:
+        raise TypeError(f"data decides how many elements {name} returns, so that its Jacobian has "
+                        "no pattern")
+    rows, columns = _places(sets, np.broadcast_to(found.sets, shape).ravel())
+    notes = [*run.notes.values(), *["there are more entries than memory is used for: some rows are "
+                                    "taken to be dense"] * sets.is_full]
+    checks = tuple([(source, e, np.shape(x))
+                    for source, e, x in zip(interface.sources, exact, values, strict=True)
+                    if e is not None or not isinstance(source, int)])
+    return _Found(program, checks, Sparsity((math.prod(shape), sets.count), rows, columns,
+                                            tuple(notes)))
+
+
+def _without_collecting(run: Callable[[], T]) -> T:
+    """Run code that makes many objects and no garbage."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return run()
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _places(sets: InputSets, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows and columns of a pattern, given the number of each row's set."""
+    different, place = np.unique(numbers, return_inverse=True)
+    members = [sets.members(k) for k in different.tolist()]
+    lengths = np.array([len(m) for m in members], np.int64)[place]
+    rows = np.repeat(np.arange(len(numbers)), lengths)
+    columns = np.concatenate([np.zeros(0, np.int64), *(members[k] for k in place.tolist())])
+    kind = np.int32 if max(len(numbers), len(rows), sets.count) < 2 ** 31 else np.int64
+    return rows.astype(kind), columns.astype(kind)
