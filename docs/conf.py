@@ -21,7 +21,7 @@ version = release = tracejit.__version__
 extensions = ["myst_nb"]
 root_doc = "docs/index"
 GUIDE = ["quickstart", "gallery", "sharp-bits", "coming-from", "faq", "transforms", "control-flow",
-         "extending", "reading", "debugging", "profile", "tensorflow"]
+         "solvers", "extending", "reading", "debugging", "profile", "tensorflow"]
 REFERENCE = ["api", "coverage", "refusals", "numerics", "gauntlet"]
 PROJECT = ["docs/design", "benchmarks/results", "examples/data/README", "CONTRIBUTING", "CHANGELOG"]
 

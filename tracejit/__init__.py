@@ -30,6 +30,8 @@ _HOMES: dict[str, str] = {
     **dict.fromkeys(("hessp", "linear_operator"), "tracejit.transforms.solvers"),
     **dict.fromkeys(("sparse_hessian", "sparse_jacobian"), "tracejit.transforms.sparse"),
     "jacobian_sparsity": "tracejit.transforms.sparsity",
+    **dict.fromkeys(("custom_fixed_point", "custom_linear_solve", "custom_root"),
+                    "tracejit.transforms.solutions"),
     **dict.fromkeys(("DeviceError", "Refusal"), "tracejit.errors"),
     "DeviceArray": "tracejit.program.cuda.arrays", "stream": "tracejit.program.cuda.streams",
     "register_structure": "tracejit.classes",

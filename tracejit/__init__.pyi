@@ -66,6 +66,11 @@ from tracejit.transforms.public import (
     vjp as vjp,
     vmap as vmap,
 )
+from tracejit.transforms.solutions import (
+    custom_fixed_point as custom_fixed_point,
+    custom_linear_solve as custom_linear_solve,
+    custom_root as custom_root,
+)
 from tracejit.transforms.solvers import (
     hessp as hessp,
     linear_operator as linear_operator,
@@ -83,9 +88,10 @@ __version__: str
 __all__ = ["AggregationMethod", "DeviceArray", "DeviceError", "Function", "GradientTape", "Graph",
            "Module", "NoGradient", "NotDifferentiable", "Refusal", "RegisterGradient",
            "UnconnectedGradients", "Variable", "__version__", "check_grads", "checkpoint",
-           "clear_caches", "cond", "config", "constant", "custom_gradient", "debug_print",
-           "explain", "fori_loop", "grad", "gradients", "hessian", "hessp", "hvp", "jacfwd",
-           "jacobian", "jacobian_sparsity", "jacrev", "jit", "jvp", "linear_operator", "load",
-           "map", "no_gradient", "profile", "pure_callback", "recompute_grad", "register_op",
-           "register_structure", "scan", "show_versions", "sparse_hessian", "sparse_jacobian",
-           "spec", "stop_gradient", "stream", "value_and_grad", "vjp", "vmap", "while_loop"]
+           "clear_caches", "cond", "config", "constant", "custom_fixed_point", "custom_gradient",
+           "custom_linear_solve", "custom_root", "debug_print", "explain", "fori_loop", "grad",
+           "gradients", "hessian", "hessp", "hvp", "jacfwd", "jacobian", "jacobian_sparsity",
+           "jacrev", "jit", "jvp", "linear_operator", "load", "map", "no_gradient", "profile",
+           "pure_callback", "recompute_grad", "register_op", "register_structure", "scan",
+           "show_versions", "sparse_hessian", "sparse_jacobian", "spec", "stop_gradient", "stream",
+           "value_and_grad", "vjp", "vmap", "while_loop"]

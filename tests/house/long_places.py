@@ -96,6 +96,8 @@ LONG_FUNCTIONS = {
     "tape.recording.perform": "runs at each operation of a tape, in about a microsecond",
     "tape.symbolic.gradients": "public: its docstring is that of seven arguments",
     "transforms.checkpointing.checkpoint": "public: its docstring explains loops and functions",
+    **{f"transforms.solutions.{name}": "public: its docstring explains solvers and solutions"
+       for name in ("custom_linear_solve", "custom_root")},
     "transforms.public.vjp": "public: its docstring explains pullbacks",
 }
 """The functions that are long, with the reason of each."""

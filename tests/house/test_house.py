@@ -19,8 +19,9 @@ from test_packaging import MODULES
 
 import tracejit
 
-TRANSFORMS = ("grad", "hessian", "hessp", "hvp", "jacfwd", "jacobian", "jacobian_sparsity",
-              "jacrev", "jit", "jvp", "linear_operator", "sparse_hessian", "sparse_jacobian",
+TRANSFORMS = ("custom_fixed_point", "custom_linear_solve", "custom_root", "grad", "hessian",
+              "hessp", "hvp", "jacfwd", "jacobian", "jacobian_sparsity", "jacrev", "jit", "jvp",
+              "linear_operator", "sparse_hessian", "sparse_jacobian",
               "value_and_grad", "vjp", "vmap")
 MADE_BY_TRACEJIT = {"DeviceArray", "DeviceError", "Function", "Refusal"}
 """The public classes of which users make no object."""

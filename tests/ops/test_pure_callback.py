@@ -174,7 +174,7 @@ def in_loops(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize(("given", "value"), [
-    ("float", np.float64(1.0)), ("float", 1), ("int", 1.0), ("f64[]", 1), ("f32[]", 1.0),
+    ("float", np.float32(1.0)), ("float", 1), ("int", 1.0), ("f64[]", 1), ("f32[]", 1.0),
     ("i32[]", 3), ("bool[]", np.int8(1))])
 def test_a_number_of_another_kind_is_an_error(given: str, value: Any) -> None:
     def program(x):

@@ -65,7 +65,8 @@ def _callee_text(callee: Callee, where: Callable[[Any], object] | None,
     f = callee.function
     code = getattr(f, "__code__", None)
     found: object = None if where is None or code is None else where(code)
-    if found is None and not isinstance(code, CodeType):
+    ours = str(getattr(f, "__module__", "")).startswith("tracejit.")
+    if found is None and (ours or not isinstance(code, CodeType)):
         module = sys.modules.get(str(getattr(f, "__module__", None)))
         name = str(getattr(f, "__qualname__", ""))
         if module is not None and vars(module).get(name) is f:

@@ -27,7 +27,7 @@ from tracejit.trace.values.specs import ArgSpec
 from tracejit.trace.values.tracer import Tracer, scalar_of, tracer_of
 from tracejit.tree import Structure, flatten, unflatten
 
-__all__ = ["call_back", "note_callee", "pure_callback"]
+__all__ = ["call_back", "called", "described", "note_callee", "pure_callback"]
 
 
 def pure_callback(f: Callable[..., object], spec: object, /, *args: object) -> Any:
@@ -61,10 +61,10 @@ def pure_callback(f: Callable[..., object], spec: object, /, *args: object) -> A
     if not is_tracing():
         if holds_recorded(args):
             return record_whole(pure_callback, (f, spec, *args), {})
-        return _called(f, spec, args)
+        return called(f, spec, args)
     note_callee(f, "pure_callback")
     specs, structure = flatten(spec)
-    kinds, dtypes, shapes = zip(*map(_described, specs), strict=True) if specs else ((), (), ())
+    kinds, dtypes, shapes = zip(*map(described, specs), strict=True) if specs else ((), (), ())
     results = call_back(f, args, structure, kinds, dtypes, shapes)
     return unflatten(structure, results)
 
@@ -140,7 +140,7 @@ def _parts_of(f: object) -> list[object]:
     return [f]
 
 
-def _described(spec: object) -> tuple[str, np.dtype, tuple[Dim, ...]]:
+def described(spec: object) -> tuple[str, np.dtype, tuple[Dim, ...]]:
     """Return kind, dtype and shape of a result."""
     if isinstance(spec, ArgSpec):
         if spec.dtype is None or spec.kind in ("static", "generator"):
@@ -158,10 +158,10 @@ def _described(spec: object) -> tuple[str, np.dtype, tuple[Dim, ...]]:
                     ", or an array of the dtype and shape of the result")
 
 
-def _called(f: Callable[..., object], spec: object, args: tuple[object, ...]) -> Any:
+def called(f: Callable[..., object], spec: object, args: tuple[object, ...]) -> Any:
     """Call a function and check its results, outside of captured code."""
     specs, structure = flatten(spec)
-    kinds, dtypes, shapes = zip(*map(_described, specs), strict=True) if specs else ((), (), ())
+    kinds, dtypes, shapes = zip(*map(described, specs), strict=True) if specs else ((), (), ())
     callee = Callee(f, structure, (), structure, kinds, dtypes)
     leaves, call = flatten(list(args))
     given = unflatten(call, [x.copy() if isinstance(x, np.ndarray) else x for x in leaves])

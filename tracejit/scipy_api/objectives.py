@@ -42,6 +42,8 @@ def _held(*roots: object) -> list[tuple[int, ...]]:
         elif isinstance(x, (MethodType, functools.partial)):
             inside = [getattr(x, "__self__", None), *getattr(x, "args", ()), getattr(
                 x, "keywords", None), getattr(x, "__func__", None), getattr(x, "func", None)]
+        elif type(x).__module__ == "tracejit" and callable(x):  # whose programs may become more
+            inside = [getattr(x, "__wrapped__", None)]
         elif not isinstance(x, ModuleType) and hasattr(x, "__dict__"):
             inside = [*vars(x).keys(), *vars(x).values()]
         found.append((id(x), *map(id, inside)))

@@ -72,7 +72,7 @@ class Callee:
         expected = kind if kind in _NUMBERS else f"an array of {dtype}" if kind == "array" else (
             f"a number of {dtype}")
         if kind in _NUMBERS:
-            if type(x) is not _NUMBERS[kind]:
+            if type(x) is not _NUMBERS[kind] and not (kind == "float" and isinstance(x, float)):
                 raise TypeError(f"{self.name} returned {_described(x)}, and its spec is {kind}")
             return np.array(x, dtype)
         is_plain = type(x) in (float, int, complex, bool) and np.dtype(type(x)) == dtype
