@@ -20,7 +20,9 @@ SIZES: dict[str, dict[str, int]] = {
     "american_put": {"steps": 200}, "cart_pole": {"steps": 40}, "deconvolution": {"n": 48},
     "hamiltonian_monte_carlo": {"draws": 4000}, "heston": {"nodes": 48},
     "inverse_kinematics": {"points": 10}, "lennard_jones": {"starts": 12},
-    "phase_retrieval": {"n": 24}, "random_effects": {"laboratories": 12},
+    "neural_ode": {"hidden": 16, "steps": 300}, "neuron": {"steps": 1000},
+    "phase_retrieval": {"n": 24}, "qubit_pulse": {"steps": 20},
+    "random_effects": {"laboratories": 12}, "rate_constants": {"points": 12},
     "registration": {"n": 60}, "tomography": {"n": 12}, "total_variation": {"n": 48},
     "waveform_inversion": {"n": 60, "steps": 500},
 }
@@ -47,6 +49,10 @@ def bundle_adjustment(r: Result) -> None:
     assert r["rms"] < 1e-6 and r["error"] < 1e-6
 
 
+def burgers(r: Result) -> None:
+    assert r["error"] < 0.03
+
+
 def cart_pole(r: Result) -> None:
     np.testing.assert_allclose(r["path"][-1], [1.0, np.pi, 0.0, 0.0], atol=3e-3)
 
@@ -59,6 +65,13 @@ def digits(r: Result) -> None:
     assert r["accuracy"] > 0.96
 
 
+def figure_eight(r: Result) -> None:
+    """Simó (2001) has an action of 24.37197 over a period of 2 pi for Chenciner's and Montgomery's
+    curve; Newton's equations, integrated by SciPy, close it."""
+    assert 2 * np.pi * r["action"] == pytest.approx(24.37197, abs=2e-4)
+    assert r["closes"] < 1e-3
+
+
 def hamiltonian_monte_carlo(r: Result) -> None:
     """Moments of the posterior by quadrature; some 1000 of the samples are independent."""
     spread = np.sqrt(np.diag(r["covariance"]))
@@ -67,8 +80,25 @@ def hamiltonian_monte_carlo(r: Result) -> None:
     assert 0.6 < r["accepted"] < 0.99
 
 
+def heat_conduction(r: Result) -> None:
+    assert r["error"] < 0.03
+
+
 def heston(r: Result) -> None:
     np.testing.assert_allclose(r["parameters"], [0.04, 1.5, 0.06, 0.5, -0.7], rtol=1e-2)
+
+
+def hueckel(r: Result) -> None:
+    """Closed forms, and Coulson's relation: bonds of higher order are shorter."""
+    assert r["butadiene"]["energy"] == pytest.approx(2 * np.sqrt(5), rel=1e-12)
+    order = 2 / np.sqrt(5)
+    np.testing.assert_allclose(r["butadiene"]["orders"], [order, order / 2, order], rtol=1e-10)
+    np.testing.assert_allclose(r["benzene"]["orders"], np.full(6, 2 / 3), rtol=1e-10)
+    for molecule in ("ethene", "butadiene", "benzene", "naphthalene"):  # alternant: no charges
+        np.testing.assert_allclose(r[molecule]["charges"], 1.0, rtol=1e-10)
+        assert 2 * r[molecule]["orders"].sum() == pytest.approx(r[molecule]["energy"])
+    orders, lengths = r["lengths"].T
+    assert np.corrcoef(orders, lengths)[0, 1] < -0.9
 
 
 def inverse_kinematics(r: Result) -> None:
@@ -93,6 +123,14 @@ def lennard_jones(r: Result) -> None:
         assert r["energy"] == pytest.approx(-44.326801, abs=1e-5)
 
 
+def neural_ode(r: Result) -> None:
+    assert r["pieces"] < 0.02
+
+
+def neuron(r: Result) -> None:
+    np.testing.assert_allclose(r["g"], [120.0, 36.0, 0.3], rtol=0.02)
+
+
 def newton_logistic(r: Result) -> None:
     np.testing.assert_allclose(r["w"], r["known"], rtol=1e-8)
     assert r["sizes"][-1] < 1e-8 * r["sizes"][0]
@@ -112,14 +150,36 @@ def polymer(r: Result) -> None:
     np.testing.assert_allclose(r["k"], r["hidden"], rtol=1e-4)
 
 
+def qubit_pulse(r: Result) -> None:
+    assert r["after"] < 1e-6 < r["before"]
+    assert r["leaks"] < 1e-6
+
+
+def radial_velocity(r: Result) -> None:
+    truth = np.array([4.23, 56.0, 0.35, 1.2, 0.8, -12.0])
+    assert np.all(np.abs(r["orbit"] - truth) < 3 * r["errors"])
+    assert r["value"] < len(r["times"])  # half a square of one for each, or so
+
+
 def random_effects(r: Result) -> None:
     np.testing.assert_allclose(r["balanced"], r["known"], atol=1e-6)
     truth = np.array([5.0, np.log(0.8), np.log(0.5)])
     assert np.all(np.abs(r["theta"] - truth) < 3 * r["errors"])
 
 
+def rate_constants(r: Result) -> None:
+    truth = np.log([0.04, 3e7, 1e4])
+    assert np.all(np.abs(r["log_k"] - truth) < 3 * r["errors"])
+    assert np.all(r["errors"] < 0.02)
+
+
 def registration(r: Result) -> None:
     np.testing.assert_allclose(r["motion"], [0.25, 0.1, 4.3, -2.6], atol=1e-3)
+
+
+def risk_parity(r: Result) -> None:
+    np.testing.assert_allclose(r["shares"], 1 / len(r["shares"]), rtol=1e-10)
+    np.testing.assert_allclose(r["predicted"], r["actual"], atol=1e-3 * np.abs(r["actual"]).max())
 
 
 def seir(r: Result) -> None:
@@ -143,6 +203,11 @@ def total_variation(r: Result) -> None:
     assert r["mean"] < 1e-4
 
 
+def truss(r: Result) -> None:
+    np.testing.assert_allclose(r["feet"], [1.0, -1.0], rtol=1e-4)  # Michell: 45 degrees
+    assert r["after"] < 0.95 * r["before"]
+
+
 def waveform_inversion(r: Result) -> None:
     assert r["error"] < 0.04 and r["misfit"] < 1e-4
 
@@ -152,10 +217,11 @@ def word_vectors(r: Result) -> None:
 
 
 ANSWERS: dict[str, Callable[[Result], None]] = {check.__name__: check for check in (
-    american_put, bundle_adjustment, cart_pole, deconvolution, digits, hamiltonian_monte_carlo,
-    heston, inverse_kinematics, inverse_lqr, laplace, lennard_jones, newton_logistic, nile,
-    phase_retrieval, polymer, random_effects, registration, seir, thin_film, tomography,
-    total_variation, waveform_inversion, word_vectors)}
+    american_put, bundle_adjustment, burgers, cart_pole, deconvolution, digits, figure_eight,
+    hamiltonian_monte_carlo, heat_conduction, heston, hueckel, inverse_kinematics, inverse_lqr,
+    laplace, lennard_jones, neural_ode, neuron, newton_logistic, nile, phase_retrieval, polymer,
+    qubit_pulse, radial_velocity, random_effects, rate_constants, registration, risk_parity, seir,
+    thin_film, tomography, total_variation, truss, waveform_inversion, word_vectors)}
 
 
 def wrong_slopes(name: str, gradient: Any) -> list[tuple[float, float]]:
@@ -204,6 +270,7 @@ def _is_drawn(plot: Callable[[Result, Any], None], result: Result) -> None:
 
 def test_every_example_has_a_known_answer() -> None:
     assert set(ANSWERS) == set(NAMES)
+    assert len(NAMES) >= 24
 
 
 def test_every_example_is_on_the_page(expect_text: Callable[[Path, str], None]) -> None:
