@@ -27,7 +27,9 @@ _STRUCTURED = ("cond", "fori_loop", "map", "scan", "while_loop")
 _HOMES: dict[str, str] = {
     **dict.fromkeys((*_API, *_TAPE, *_STRUCTURED), "tracejit.api"),
     **dict.fromkeys(_TRANSFORMS, "tracejit.transforms.public"),
-    **dict.fromkeys(("hessp", "linear_operator"), "tracejit.transforms.solvers"),
+    **dict.fromkeys(("gauss_newton", "hessp", "linear_operator"), "tracejit.transforms.solvers"),
+    **dict.fromkeys(("linearize", "taylor", "value_and_jacobian"),
+                    "tracejit.transforms.near_points"),
     **dict.fromkeys(("sparse_hessian", "sparse_jacobian"), "tracejit.transforms.sparse"),
     "jacobian_sparsity": "tracejit.transforms.sparsity",
     **dict.fromkeys(("custom_fixed_point", "custom_linear_solve", "custom_root"),

@@ -53,6 +53,11 @@ from tracejit.transforms.checkpointing import (
     checkpoint as checkpoint,
     recompute_grad as recompute_grad,
 )
+from tracejit.transforms.near_points import (
+    linearize as linearize,
+    taylor as taylor,
+    value_and_jacobian as value_and_jacobian,
+)
 from tracejit.transforms.public import (
     grad as grad,
     hessian as hessian,
@@ -72,6 +77,7 @@ from tracejit.transforms.solutions import (
     custom_root as custom_root,
 )
 from tracejit.transforms.solvers import (
+    gauss_newton as gauss_newton,
     hessp as hessp,
     linear_operator as linear_operator,
 )
@@ -89,9 +95,10 @@ __all__ = ["AggregationMethod", "DeviceArray", "DeviceError", "Function", "Gradi
            "Module", "NoGradient", "NotDifferentiable", "Refusal", "RegisterGradient",
            "UnconnectedGradients", "Variable", "__version__", "check_grads", "checkpoint",
            "clear_caches", "cond", "config", "constant", "custom_fixed_point", "custom_gradient",
-           "custom_linear_solve", "custom_root", "debug_print", "explain", "fori_loop", "grad",
-           "gradients", "hessian", "hessp", "hvp", "jacfwd", "jacobian", "jacobian_sparsity",
-           "jacrev", "jit", "jvp", "linear_operator", "load", "map", "no_gradient", "profile",
-           "pure_callback", "recompute_grad", "register_op", "register_structure", "scan",
-           "show_versions", "sparse_hessian", "sparse_jacobian", "spec", "stop_gradient", "stream",
-           "value_and_grad", "vjp", "vmap", "while_loop"]
+           "custom_linear_solve", "custom_root", "debug_print", "explain", "fori_loop",
+           "gauss_newton", "grad", "gradients", "hessian", "hessp", "hvp", "jacfwd", "jacobian",
+           "jacobian_sparsity", "jacrev", "jit", "jvp", "linear_operator", "linearize", "load",
+           "map", "no_gradient", "profile", "pure_callback", "recompute_grad", "register_op",
+           "register_structure", "scan", "show_versions", "sparse_hessian", "sparse_jacobian",
+           "spec", "stop_gradient", "stream", "taylor", "value_and_grad", "value_and_jacobian",
+           "vjp", "vmap", "while_loop"]

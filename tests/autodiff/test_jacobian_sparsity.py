@@ -99,6 +99,9 @@ KNOWN = [
     (rooted, 3, (), np.eye(3, dtype=bool)),
     (into_lists, 4, (), (np.eye(4) + np.eye(4)[::-1]).astype(bool)),
     (lambda x: np.sum(x), 3, (), np.ones((1, 3), bool)),
+    (lambda x: np.tril(np.outer(x, np.ones(2))).ravel(), 2, (),
+     np.array([[1, 0], [0, 0], [0, 1], [0, 1]], bool)),
+    (lambda x: np.where(np.arange(3) < 1, x[0], x), 3, (), np.eye(3, dtype=bool)),
     (lambda x: x[:0], 3, (), np.zeros((0, 3), bool)),
     (lambda x: 2.0 * x, 0, (), np.zeros((0, 0), bool)),
     (lambda x: 1.0 * x, 1, (), np.ones((1, 1), bool)),
@@ -167,6 +170,8 @@ def test_what_has_no_pattern_is_an_error() -> None:
         tracejit.jacobian_sparsity(lambda x: (x, x), np.ones(2))
     with pytest.raises(TypeError, match=r"x\.astype\(float\)"):
         tracejit.jacobian_sparsity(np.sin, np.arange(3))
+    with pytest.raises(TypeError, match="not a list"):
+        tracejit.jacobian_sparsity(sides, [1.0, 2.0])
     with pytest.raises(TypeError, match="data decides how many elements"):
         tracejit.jacobian_sparsity(lambda x: x[x > 0.0], np.ones(2))
     with pytest.raises(TypeError, match="argnums is its position"):

@@ -188,6 +188,26 @@ def test_in_verify_mode_a_pattern_that_was_found_is_compared() -> None:
         jac(np.ones(3))
 
 
+def test_functions_with_a_pullback_alone_go_back() -> None:
+    @tracejit.custom_gradient
+    def turned(x: Any) -> Any:
+        return np.round(x), lambda ct: 2.0 * ct[::-1]
+
+    jac = tracejit.sparse_jacobian(lambda x: turned(x) * 3.0)
+    with tracejit.config(verify=True):
+        np.testing.assert_array_equal(jac(np.ones(3)).toarray(), 6.0 * np.eye(3)[::-1])
+    assert jac.mode == "rev"
+    with pytest.raises(ValueError, match=r"misses element \(0, 2\)"):
+        tracejit.sparse_jacobian(turned, sparsity=np.eye(3), mode="rev")(np.ones(3))
+    with pytest.raises(LookupError, match="reverse mode"):
+        tracejit.sparse_jacobian(turned, mode="fwd")(np.ones(3))
+
+
+def test_sparse_arrays_of_halves_are_refused() -> None:
+    with pytest.raises(TypeError, match="float16"):
+        tracejit.sparse_jacobian(np.sin)(np.ones(3, np.float16))
+
+
 # --- colours ------------------------------------------------------------------------------------
 
 

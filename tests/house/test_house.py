@@ -19,10 +19,10 @@ from test_packaging import MODULES
 
 import tracejit
 
-TRANSFORMS = ("custom_fixed_point", "custom_linear_solve", "custom_root", "grad", "hessian",
-              "hessp", "hvp", "jacfwd", "jacobian", "jacobian_sparsity", "jacrev", "jit", "jvp",
-              "linear_operator", "sparse_hessian", "sparse_jacobian",
-              "value_and_grad", "vjp", "vmap")
+TRANSFORMS = ("custom_fixed_point", "custom_linear_solve", "custom_root", "gauss_newton", "grad",
+              "hessian", "hessp", "hvp", "jacfwd", "jacobian", "jacobian_sparsity", "jacrev", "jit",
+              "jvp", "linear_operator", "linearize", "sparse_hessian", "sparse_jacobian", "taylor",
+              "value_and_grad", "value_and_jacobian", "vjp", "vmap")
 MADE_BY_TRACEJIT = {"DeviceArray", "DeviceError", "Function", "Refusal"}
 """The public classes of which users make no object."""
 

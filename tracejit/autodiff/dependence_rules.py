@@ -2,7 +2,8 @@
 
 | descriptor                          | the set of an element of the result                        |
 |-------------------------------------|------------------------------------------------------------|
-| Pointwise                           | union of the operands' elements at its place               |
+| Pointwise                           | union of the operands' elements at its place; if a mask is |
+|                                     | known that selects, the one selected                       |
 | Alias, View, Pieces, Gather, Inline | that of the element that the op's NumPy code puts there    |
 | Write                               | the same; where it adds, the union of both                 |
 | Reduce, Running, Contract           | union along axes, of all before it, along summed labels    |
@@ -47,8 +48,12 @@ _BY_DATA = "data decides an index or a size, so any element counts"
 
 def _pointwise(run: Dependences, eqn: Eqn, ins: list[Reach], params: Params) -> list[Reach]:
     found: Any = EMPTY
-    for r in ins:
-        found = run.sets.union(found, r.sets)
+    if eqn.op is OPS["select"] and ins[0].known is not None:
+        found = np.where(ins[0].known, ins[1].sets, ins[2].sets)
+        found = found if found.ndim else int(found)
+    else:
+        for r in ins:
+            found = run.sets.union(found, r.sets)
     shape = run.shape(eqn.output.aval)
     if isinstance(found, np.ndarray) and found.shape != shape:
         if shape is None:

@@ -18,7 +18,7 @@ from tracejit.autodiff.input_sets import ALL, EMPTY, InputSets, Numbers
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Value, param_dims
 from tracejit.ir.dims import Dim, evaluate
 from tracejit.ir.interpreter import bind_sizes, concrete_params, reference_of
-from tracejit.ir.lowering import Effect
+from tracejit.ir.lowering import Effect, Native
 from tracejit.ir.types import Aval, Type
 
 __all__ = ["NOTHING", "Dependences", "Reach", "Rule", "UnknownNumber"]
@@ -150,9 +150,7 @@ class Dependences:
                   params: dict[str, Any] | None) -> list[Reach] | None:
         """Return the results of known operands; None where something is unknown, or rounded."""
         op = eqn.op
-        if params is None or any(x is None for x in values) or any(
-                v.is_log for v in eqn.outputs) or (
-                op.effect and op.lowering not in (Effect("wrap_index"), Effect("empty"))):
+        if params is None or any(x is None for x in values) or not _is_pure(eqn):
             return None
         try:
             found = reference_of(eqn)(*values, **params)
@@ -203,6 +201,16 @@ class Dependences:
         if found != EMPTY and why:
             self.note(eqn, why)
         return [Reach(None, found)] * len(eqn.outputs)
+
+
+def _is_pure(eqn: Eqn) -> bool:
+    """Return whether an equation's NumPy code may run at any time: it is no user's, and shows
+    nothing.
+    """
+    op = eqn.op
+    is_users = op.kind == "opaque" or isinstance(op.lowering, Native)
+    is_effect = op.effect and op.lowering not in (Effect("wrap_index"), Effect("empty"))
+    return not (is_users or is_effect or any(v.is_log for v in eqn.outputs))
 
 
 def _has_all(r: Reach) -> bool:

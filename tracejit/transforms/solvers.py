@@ -10,13 +10,19 @@ import numpy as np
 from tracejit.configuration import Threads
 from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.transforms.options import Fp, Target
-from tracejit.transforms.products import name_of, pullback_at, tangent_at
+from tracejit.transforms.products import (
+    linearized,
+    name_of,
+    pullback_along,
+    pullback_at,
+    tangent_at,
+)
 from tracejit.transforms.public import grad, jit, jvp
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
 
-__all__ = ["hessp", "linear_operator"]
+__all__ = ["gauss_newton", "hessp", "linear_operator"]
 
 
 @hiding_frames
@@ -79,15 +85,62 @@ def linear_operator(fn: Callable[..., object], x: object, *args: object, fp: Fp 
     >>> J @ np.array([1.0, 0.0, 0.0]), J.T @ np.array([0.0, 1.0])
     (array([2., 0.]), array([0., 3., 2.]))
     """
-    point = np.array(x)
-    if point.dtype.kind != "f":
-        raise TypeError(f"linear_operator differentiates by real float arrays, and x has the dtype "
-                        f"{point.dtype}. Pass x.astype(float)")
+    point = _point("linear_operator", x)
     settings: dict[str, Any] = {"fp": fp, "threads": threads}
     forward, back = tangent_at(fn, 0, **settings), pullback_at(fn, 0, **settings)
     value, _ = forward(np.zeros_like(point), point, *args)
     return _operator(point, np.asarray(value), lambda v: forward(v, point, *args)[1],
                      lambda w: back(w, point, *args))
+
+
+@hiding_frames
+def gauss_newton(residual: Callable[..., object], *, fp: Fp = "default",
+                 threads: Threads = None) -> Callable[..., LinearOperator]:
+    """Return the function that gives, at a point, the Gauss-Newton matrix of a residual.
+
+    residual -- a function of an array x, and of others behind it, that returns an array
+    fp       -- "default", or "strict", which turns off vectorised math and reordered sums
+    threads  -- how many threads share loops, or "auto"; None for the setting, see `config`
+
+    `gauss_newton(r)(x, *args)` is SciPy's `LinearOperator` of J^T J, with J the Jacobian of the
+    residual at x, which it keeps a copy of. A product is one sweep forward and one back. It stands
+    for the Hessian of half the sum of squares, of which it leaves out the term with the
+    residual's own second derivatives: it is an approximation unless the residual is zero.
+
+    Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
+    line and a remedy.
+    Raises `TypeError` where x is no real float array, or the residual no such array or number.
+
+    >>> import numpy as np, tracejit
+    >>> matrix = tracejit.gauss_newton(lambda x: x[1:] * x[:-1])(np.array([1.0, 2.0, 3.0]))
+    >>> matrix @ np.eye(3)
+    array([[ 4.,  2.,  0.],
+           [ 2., 10.,  6.],
+           [ 0.,  6.,  4.]])
+    """
+    def product(v: object, *args: object) -> Any:
+        _, linear = linearized(residual, 0, args, {})
+        return pullback_along(residual, 0, args, {})[1](linear(v))
+
+    product.__name__ = f"gauss_newton[{name_of(residual)}]"
+    compiled = jit(product, fp=fp, threads=threads)
+
+    def matrix(x: object, *args: object) -> LinearOperator:
+        point = _point("gauss_newton", x)
+        return _operator(point, point, lambda v: compiled(v, point, *args),
+                         lambda v: compiled(v, point, *args))
+
+    matrix.__name__ = product.__name__
+    return matrix
+
+
+def _point(what: str, x: object) -> np.ndarray:
+    """Return a copy of a point, which has to be a real float array."""
+    point = np.array(x)
+    if point.dtype.kind != "f":
+        raise TypeError(f"{what} differentiates by real float arrays, and x has the dtype "
+                        f"{point.dtype}. Pass x.astype(float)")
+    return point
 
 
 def _operator(point: np.ndarray, value: np.ndarray, forward: Callable[[Any], Any],

@@ -129,6 +129,7 @@ def _colored(sparsity: Sparsity, mode: Mode) -> _ColoredPattern:
     from scipy.sparse import csr_array
 
     m, n = sparsity.shape
+    mode = "rev" if mode == "auto" and sparsity.only_back else mode
     rows, columns = sparsity.rows, sparsity.columns
     by_columns = color_columns(rows, columns, (m, n)) if mode != "rev" else None
     longest = int(np.bincount(columns, minlength=1).max(initial=0)) if len(columns) else 0
@@ -178,10 +179,13 @@ class SparseJacobian:
                 self._require_size(sparsity, args)
             colored = _colored(sparsity, self._asked)
         data = self._data(colored, args, kwargs)
+        if data.dtype.itemsize < 4:
+            raise TypeError(f"the Jacobian is of {data.dtype}, which SciPy's sparse arrays cannot "
+                            "hold. Pass x.astype(np.float32)")
         found = colored.filled(data)
         if is_new:
             if self._given is not None or settings().verify:
-                self._detector.compare(found, args, kwargs)
+                self._detector.compare(found, args, kwargs, by_rows=colored.mode == "rev")
             if len(self._colored) > 32:
                 self._colored.clear()
             self._colored[sparsity] = colored

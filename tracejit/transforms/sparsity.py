@@ -6,7 +6,7 @@ import gc
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -69,12 +69,15 @@ def jacobian_sparsity(fn: Callable[..., object], *args: object, argnums: int = 0
 @dataclass(frozen=True, slots=True, eq=False)
 class Sparsity:
     """A pattern: the places of elements, by row and then by column, and lines on how it was found.
+
+    only_back -- whether the function has a derivative in reverse mode alone
     """
 
     shape: tuple[int, int]
     rows: np.ndarray
     columns: np.ndarray
     notes: tuple[str, ...] = ()
+    only_back: bool = False
 
     def as_coo(self) -> Any:
         """Return it as a boolean sparse array."""
@@ -162,21 +165,30 @@ class Detector:
             del self._found[kinds][8:]
         return made.sparsity
 
-    def compare(self, found: csr_array, args: tuple[object, ...],
-                kwargs: dict[str, object]) -> None:
-        """Compare a Jacobian with a product by a random direction; raise where it misses an
-        element.
+    def compare(self, found: csr_array, args: tuple[object, ...], kwargs: dict[str, object], *,
+                by_rows: bool) -> None:
+        """Compare a Jacobian with a product by a random direction; raise where it misses elements.
         """
-        x = self.argument(args)
-        v = np.random.default_rng(0).uniform(0.5, 1.5, x.shape).astype(x.dtype)
-        _, dot = self.forward(v[()], *args, **kwargs)
-        expected, product = np.ravel(dot), found @ v.ravel()
-        scale = abs(found) @ abs(v.ravel()) + abs(expected)
-        wrong = abs(product - expected) > 1e3 * np.finfo(expected.dtype).eps * scale
-        if not wrong.any():
-            return
-        for row in np.flatnonzero(wrong)[:100].tolist():
-            weights = np.zeros(np.shape(dot), expected.dtype)
+        rng = np.random.default_rng(0)
+        like = self.argument(args)
+        if by_rows:  # a direction of the result
+            like = np.asarray(jit(self.fn)(*args, **kwargs))
+        v = rng.uniform(0.5, 1.5, like.shape).astype(like.dtype)
+        dot = self.back(v[()], *args, **kwargs) if by_rows else (
+            self.forward(v[()], *args, **kwargs)[1])
+        matrix, expected = (found.T if by_rows else found), np.ravel(dot)
+        wrong = abs(matrix @ v.ravel() - expected) > 1e3 * np.finfo(expected.dtype).eps * (
+            abs(matrix) @ abs(v.ravel()) + abs(expected))
+        if wrong.any():
+            value = like if by_rows else np.asarray(dot)
+            rows = range(found.shape[0]) if by_rows else np.flatnonzero(wrong).tolist()
+            self._name_missed(found, value, rows, args, kwargs)
+
+    def _name_missed(self, found: csr_array, value: np.ndarray, rows: Sequence[int],
+                     args: tuple[object, ...], kwargs: dict[str, object]) -> NoReturn:
+        """Raise an error that names an element that a pattern misses, in one of the first rows."""
+        for row in rows[:200]:
+            weights = np.zeros(value.shape, value.dtype)
             weights.flat[row] = 1
             missed = np.ravel(self.back(weights[()], *args, **kwargs)) != 0
             missed[found.indices[found.indptr[row]:found.indptr[row + 1]]] = False
@@ -185,19 +197,22 @@ class Detector:
                 where = f"; of its row it misses {columns[:5]}" if len(columns) > 1 else ""
                 raise ValueError(f"the pattern misses element ({row}, {columns[0]}) of the "
                                  f"Jacobian of {name_of(self.fn)}{where}")
-        raise ValueError(f"with this pattern row {row} of the Jacobian of {name_of(self.fn)} is "
-                         "not what products with it say: the pattern misses elements")
+        raise ValueError(f"the pattern misses elements of the Jacobian of {name_of(self.fn)}: "
+                         "products with it are others than the Jacobian's")
 
     def argument(self, args: tuple[object, ...]) -> np.ndarray:
         """Return the argument to differentiate by, which has to be a real float array."""
         if len(args) <= self.argnum:
             raise TypeError(f"{name_of(self.fn)} is differentiated by argument {self.argnum}, "
                             f"which has to be given by position; there are {len(args)}")
-        x = np.asarray(args[self.argnum])
-        if x.dtype.kind != "f":
+        x = args[self.argnum]
+        if not isinstance(x, (np.ndarray, float, np.floating)):
+            raise TypeError(f"argument {self.argnum} of {name_of(self.fn)} has to be a float array "
+                            f"or a float, not a {type(x).__name__}. Pass np.asarray(x, float)")
+        if np.asarray(x).dtype.kind != "f":
             raise TypeError(f"argument {self.argnum} of {name_of(self.fn)} has to be a real float "
-                            f"array, not of dtype {x.dtype}. Pass x.astype(float)")
-        return x
+                            f"array, not of dtype {np.asarray(x).dtype}. Pass x.astype(float)")
+        return np.asarray(x)
 
     def _made(self, args: tuple[object, ...], kwargs: dict[str, object]) -> _Found:
         x = self.argument(args)
@@ -222,7 +237,7 @@ class Detector:
         order = np.lexsort((found.sparsity.rows, found.sparsity.columns))
         m, n = found.sparsity.shape
         turned = Sparsity((n, m), found.sparsity.columns[order], found.sparsity.rows[order],
-                          found.sparsity.notes)
+                          found.sparsity.notes, only_back=True)
         return replace(found, sparsity=turned)
 
 
