@@ -135,3 +135,27 @@ def test_what_has_no_real_derivative_is_an_error() -> None:
         tracejit.linear_operator(to_a_number, [1, 2])
     with pytest.raises(TypeError, match="returns complex128"):
         tracejit.linear_operator(lambda x: x * 1j, np.ones(2))
+
+
+def folded(x: Any) -> Any:
+    parts = np.zeros(2)
+    for i in range(len(x)):
+        parts[i % 2] = parts[i % 2] + x[i] ** 3
+    return parts * 2.0 if parts[0] > 1.0 else parts
+
+
+def gathered(x: Any) -> Any:
+    rows = [float(v) * k for k, v in enumerate(x)]
+    while sum(rows) > 4.0:
+        rows = [0.5 * v + 0.01 * v * v for v in rows]
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("function", [folded, gathered])
+def test_operators_of_functions_with_loops_and_branches(function: Any) -> None:
+    for x in (np.array([1.0, 2.0, 3.0]), np.array([0.2, 0.4, 0.1, 0.7])):
+        operator = tracejit.linear_operator(function, x)
+        dense = np.stack([(function(x + 1e-6 * e) - function(x - 1e-6 * e)) / 2e-6
+                          for e in np.eye(len(x))], axis=-1)
+        np.testing.assert_allclose(operator @ np.eye(len(x)), dense, rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(operator.T @ np.eye(len(dense)), dense.T, rtol=1e-6, atol=1e-8)
