@@ -1,9 +1,10 @@
 """The documentation: its programs are run, and the outputs that it shows are the outputs now.
 
 In README.md and docs/*.md a block of ```python is run, in the order of the page, each as a file
-`example.py` of its own with the names of earlier blocks; not if its fence says `python no-run`. A
-block of ```text that follows it is its output. `--golden` writes these blocks, the figures of
-the README, docs/api.md, docs/coverage.md and the end of docs/refusals.md again.
+`example.py` of its own with the names of earlier blocks; not if its fence says `python no-run`,
+or `python needs=NAME` and this library is not installed. A block of ```text that follows it is its
+output. `--golden` writes these blocks, the figures of the README, docs/api.md, docs/coverage.md and
+the end of docs/refusals.md again.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import ast
 import contextlib
 import doctest
 import importlib
+import importlib.util
 import io
 import linecache
 import re
@@ -54,6 +56,12 @@ def printed(source: str, path: Path, names: dict[str, Any]) -> str:
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().rstrip().splitlines())
 
 
+def is_runnable(info: str) -> bool:
+    """Return whether a fence asks for a library that is here."""
+    _, asks, library = info.partition("python needs=")
+    return bool(asks) and importlib.util.find_spec(library) is not None
+
+
 def with_output(page: str, folder: Path) -> str:
     """Return a page with its programs' outputs of now in the blocks of text behind them."""
     module = types.ModuleType("example")
@@ -70,7 +78,7 @@ def with_output(page: str, folder: Path) -> str:
             assert not output, f"what this prints is not shown: {output}"
             parts += [between, block[0]]
             output = None
-            if block["info"] == "python":
+            if block["info"] == "python" or is_runnable(block["info"]):
                 output = printed(block["body"], folder / str(number) / "example.py", names)
         end = block.end()
     assert not output, f"what this prints is not shown: {output}"

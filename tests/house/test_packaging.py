@@ -51,6 +51,7 @@ LAYERS["transforms"] = set(LAYERS)
 LAYERS["inspection"] = set(LAYERS)
 LAYERS["tape"] = set(LAYERS)
 LAYERS["api"] = set(LAYERS)
+LAYERS["interop"] = set(LAYERS)
 LAYERS["__main__"] = BASE | {"cache", "inspection", ""}
 LAYERS[""] = set(LAYERS)  # tracejit/__init__.py
 
