@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import integrate, optimize, sparse
 
 import tracejit
-from tracejit.transforms.colorings import color_columns
+from tracejit.transforms.colorings import color_columns, color_symmetric, is_alone
 
 
 def brusselator(x: Any, n: Any, alpha: Any = 0.1) -> Any:
@@ -230,6 +230,30 @@ def test_colours_of_bands_are_the_fewest() -> None:
         assert color_columns(matrix.row, matrix.col, matrix.shape)[1] == width
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10 ** 6))
+def test_products_by_colours_of_a_symmetric_matrix_have_all_its_elements(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(0, 12))
+    pattern = rng.uniform(size=(n, n)) < rng.uniform()
+    rows, columns = np.nonzero(pattern | pattern.T)
+    matrix = np.zeros((n, n))
+    matrix[rows, columns] = rng.normal(size=(n, n))[rows, columns]
+    matrix = matrix + matrix.T
+    colors, count = color_symmetric(rows, columns, n)
+    products = np.array([matrix @ (colors == k) for k in range(count)]).reshape(count, n)
+    alone = is_alone(rows, colors[columns])
+    found = np.where(alone, products[colors[columns], rows], products[colors[rows], columns])
+    np.testing.assert_allclose(found, matrix[rows, columns], rtol=1e-12)
+
+
+def test_symmetry_saves_colours() -> None:
+    grid = sparse.kronsum(*[sparse.diags_array([1.0] * 3, offsets=[-1, 0, 1], shape=(9, 9))] * 2)
+    grid = grid.tocoo()
+    assert color_symmetric(grid.row, grid.col, 81)[1] < color_columns(
+        grid.row, grid.col, grid.shape)[1]
+
+
 # --- Hessians -----------------------------------------------------------------------------------
 
 
@@ -244,12 +268,17 @@ def by_elements(x: Any) -> Any:
     return total
 
 
+def with_a_hub(x: Any) -> Any:
+    return np.sum(np.sin(x[1:] * x[:-1]) * x[-1])
+
+
 def of_a_loop(x: Any) -> Any:
     return np.sum(stepped(x, 2) ** 3)
 
 
 @pytest.mark.parametrize(("function", "args"), [
-    (rosenbrock, (1.0, 50.0)), (by_elements, ()), (of_a_loop, ()), (lambda x: np.sum(x), ())])
+    (rosenbrock, (1.0, 50.0)), (by_elements, ()), (of_a_loop, ()), (lambda x: np.sum(x), ()),
+    (with_a_hub, ())])
 def test_it_is_the_hessian(function: Any, args: Any) -> None:
     hess = tracejit.sparse_hessian(function)
     for n in (2, 6):
@@ -259,9 +288,21 @@ def test_it_is_the_hessian(function: Any, args: Any) -> None:
                                    atol=1e-13)
 
 
+def test_one_number_that_all_share_costs_one_product() -> None:
+    hess, x = tracejit.sparse_hessian(with_a_hub), np.linspace(0.0, 1.0, 30)
+    found = hess(x).toarray()
+    np.testing.assert_array_equal(found, found.T)
+    np.testing.assert_allclose(found, tracejit.hessian(with_a_hub)(x), atol=1e-14)
+    assert hess.count == 4 < np.count_nonzero(found[-1])
+
+
 def test_the_hessian_of_a_chain_takes_three_products() -> None:
     hess = tracejit.sparse_hessian(rosenbrock)
     assert hess(np.ones(50)).nnz == 148 and hess.count == 3
+    with pytest.raises(ValueError, match="square"):
+        tracejit.sparse_hessian(rosenbrock, sparsity=np.ones((2, 3)))
+    with pytest.raises(ValueError, match="misses element"):
+        tracejit.sparse_hessian(rosenbrock, sparsity=np.eye(3))(np.ones(3))
     with pytest.raises(TypeError, match="scalar"):
         tracejit.sparse_hessian(np.sin)(np.ones(3))
 

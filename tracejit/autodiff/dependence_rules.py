@@ -54,8 +54,10 @@ def _pointwise(run: Dependences, eqn: Eqn, ins: list[Reach], params: Params) -> 
     else:
         for r in ins:
             found = run.sets.union(found, r.sets)
+    if isinstance(found, int):
+        return [Reach(None, found)]
     shape = run.shape(eqn.output.aval)
-    if isinstance(found, np.ndarray) and found.shape != shape:
+    if found.shape != shape:
         if shape is None:
             return run.everywhere(eqn, ins, _BY_DATA)
         found = np.broadcast_to(found, shape)
@@ -64,6 +66,8 @@ def _pointwise(run: Dependences, eqn: Eqn, ins: list[Reach], params: Params) -> 
 
 def _spread(run: Dependences, r: Reach, a: Any) -> np.ndarray | None:
     """Return the sets of a value as an array of its shape; None where data decides the shape."""
+    if isinstance(r.sets, np.ndarray):
+        return r.sets
     shape = run.shape(a.aval)
     if shape is None:
         return None

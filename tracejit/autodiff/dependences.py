@@ -104,7 +104,7 @@ class Dependences:
 
     def read(self, a: Atom) -> Reach:
         """Return what is known of an operand."""
-        return Reach(a.val) if isinstance(a, Literal) else self.env[a]
+        return Reach(a.val) if a.__class__ is Literal else self.env[a]  # type: ignore[index]
 
     # --- numbers --------------------------------------------------------------------------------
 
@@ -137,20 +137,23 @@ class Dependences:
         ins = [self.read(a) for a in eqn.inputs]
         rule = self.rules.get(type(eqn.op.lowering))
         if eqn.regions:
-            return self._noted(eqn, ins, (rule or _of_everything)(self, eqn, ins, None))
-        reaches = any(not isinstance(r.sets, int) or r.sets != EMPTY for r in ins)
-        params = self.params(eqn)
-        if not reaches:
-            found = self._computed(eqn, [r.known for r in ins], params)
+            return (rule or _of_everything)(self, eqn, ins, None)
+        for r in ins:
+            if r.sets.__class__ is not int or r.sets != EMPTY:
+                break
+        else:
+            found = self._computed(eqn, [r.known for r in ins])
             if found is not None or not any(v.is_log for v in eqn.outputs):
                 return found or [NOTHING] * len(eqn.outputs)
-        return self._noted(eqn, ins, (rule or _of_operands)(self, eqn, ins, params))
+        return self._noted(eqn, ins, (rule or _of_operands)(self, eqn, ins, self.params(eqn)))
 
-    def _computed(self, eqn: Eqn, values: list[Any],
-                  params: dict[str, Any] | None) -> list[Reach] | None:
+    def _computed(self, eqn: Eqn, values: list[Any]) -> list[Reach] | None:
         """Return the results of known operands; None where something is unknown, or rounded."""
-        op = eqn.op
-        if params is None or any(x is None for x in values) or not _is_pure(eqn):
+        for x in values:
+            if x is None:
+                return None
+        op, params = eqn.op, self.params(eqn)
+        if params is None or not _is_pure(eqn):
             return None
         try:
             found = reference_of(eqn)(*values, **params)
@@ -173,8 +176,7 @@ class Dependences:
 
     def _noted(self, eqn: Eqn, ins: list[Reach], outs: list[Reach]) -> list[Reach]:
         """Note an equation from which on an element depends on all inputs; return its results."""
-        if self.sets.count > 1 and not eqn.regions and (
-                any(map(_has_all, outs)) and not any(map(_has_all, ins))):
+        if self.sets.count > 1 and any(map(_has_all, outs)) and not any(map(_has_all, ins)):
             self.note(eqn, "an element of its result depends on all inputs")
         return outs
 
@@ -216,7 +218,7 @@ def _is_pure(eqn: Eqn) -> bool:
 def _has_all(r: Reach) -> bool:
     if isinstance(r.sets, np.ndarray):
         return bool((r.sets == ALL).any())
-    return isinstance(r.sets, int) and r.sets == ALL
+    return r.sets.__class__ is int and bool(r.sets == ALL)
 
 
 def _of_operands(run: Dependences, eqn: Eqn, ins: list[Reach],

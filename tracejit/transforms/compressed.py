@@ -24,7 +24,7 @@ _OTHER_SIZE = "the function's result has another size than its pattern has rows"
 def elements_by_columns(fn: Callable[..., object], argnum: int, **settings: Any) -> Function:
     """Return a function of (colors, rounds, places, size, *args): one tangent for each colour.
 
-    colors -- for each element of the argument, in its shape, the colour of its column, as a float
+    colors -- for each element of the argument, in its shape, the colour of its column
     rounds -- the colours
     places -- per element of the Jacobian, where it lies in the products, one after the other
     size   -- how many elements the result has
@@ -49,7 +49,7 @@ def elements_by_columns(fn: Callable[..., object], argnum: int, **settings: Any)
 def elements_by_rows(fn: Callable[..., object], argnum: int, **settings: Any) -> Function:
     """Return a function of (colors, rounds, places, size, *args): one pullback for each colour.
 
-    colors -- per element of the result, the colour of its row, as a float
+    colors -- per element of the result, the colour of its row
     size   -- how many elements the argument has
     """
     def elements(colors: np.ndarray, rounds: np.ndarray, places: np.ndarray, size: int,

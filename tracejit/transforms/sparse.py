@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +10,7 @@ import numpy as np
 from tracejit.configuration import Threads, settings
 from tracejit.runtime.function import Function
 from tracejit.runtime.tracebacks import hiding_frames
-from tracejit.transforms.colorings import color_columns
+from tracejit.transforms.colored_patterns import ColoredPattern, colored_pattern
 from tracejit.transforms.compressed import Mode, elements_by_columns, elements_by_rows
 from tracejit.transforms.options import Fp
 from tracejit.transforms.products import name_of
@@ -79,7 +77,9 @@ def sparse_hessian(fn: Callable[..., object], argnums: int = 0, sparsity: object
     threads  -- how many threads share loops, or "auto"; None for the setting, see `config`
 
     It is the sparse Jacobian of the gradient, in forward mode: one product of the Hessian and a
-    direction for each colour of its columns.
+    direction for each colour of its columns. As it is symmetric, an element or the one across the
+    diagonal is enough (Coleman and More, 1984): the Hessian of a chain with one number that all
+    share takes four products.
 
     Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
     line and a remedy.
@@ -94,78 +94,27 @@ def sparse_hessian(fn: Callable[..., object], argnums: int = 0, sparsity: object
            [ 0., -8.,  2.]])
     """
     slope: Any = grad(fn, argnums)
-    return SparseJacobian(slope, argnums, sparsity, "fwd", fp, threads)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _ColoredPattern:
-    """A pattern with its colours, and all that a compiled program asks for.
-
-    rounds -- the colours, as floats
-    places -- per element, where it lies in the products, one after the other
-    length -- of a product
-    matrix -- a sparse array of the pattern
-    """
-
-    sparsity: Sparsity
-    mode: Mode
-    colors: np.ndarray
-    rounds: np.ndarray
-    places: np.ndarray
-    length: int
-    matrix: csr_array
-    floats: np.ndarray
-
-    def filled(self, data: np.ndarray) -> Any:
-        """Return a sparse array with these elements, which shares no memory with any other."""
-        found = copy.copy(self.matrix)
-        found.data = data
-        found.indices, found.indptr = found.indices.copy(), found.indptr.copy()
-        return found
-
-
-def _colored(sparsity: Sparsity, mode: Mode) -> _ColoredPattern:
-    """Color the columns of a pattern, or its rows."""
-    from scipy.sparse import csr_array
-
-    m, n = sparsity.shape
-    mode = "rev" if mode == "auto" and sparsity.only_back else mode
-    rows, columns = sparsity.rows, sparsity.columns
-    by_columns = color_columns(rows, columns, (m, n)) if mode != "rev" else None
-    longest = int(np.bincount(columns, minlength=1).max(initial=0)) if len(columns) else 0
-    if by_columns is None or (mode == "auto" and longest < by_columns[1]):
-        by_rows = color_columns(columns, rows, (n, m))
-        if by_columns is None or by_rows[1] < by_columns[1]:
-            mode, by_columns = "rev", None
-            (colors, count), own, other, length = by_rows, rows, columns, n
-    if by_columns is not None:
-        mode, (colors, count), own, other, length = "fwd", by_columns, columns, rows, m
-    ends = np.zeros(m + 1, rows.dtype)
-    np.cumsum(np.bincount(rows, minlength=m), out=ends[1:])
-    matrix = csr_array((np.zeros(len(rows)), columns, ends), shape=(m, n))
-    matrix.has_canonical_format = True
-    kind = np.int32 if count * length < 2 ** 31 else np.int64
-    places = (colors[own] * length + other).astype(kind)
-    return _ColoredPattern(sparsity, mode, colors, np.arange(float(count)), places, length, matrix,
-                           colors.astype(float))
+    return SparseJacobian(slope, argnums, sparsity, "fwd", fp, threads, is_symmetric=True)
 
 
 class SparseJacobian:
     """A function that returns a Jacobian as a `csr_array`; see `sparse_jacobian`."""
 
     def __init__(self, fn: Callable[..., object], argnums: int, sparsity: object, mode: Mode,
-                 fp: Fp, threads: Threads) -> None:
+                 fp: Fp, threads: Threads, is_symmetric: bool = False) -> None:
         if mode not in ("auto", "fwd", "rev"):
             raise ValueError(f'mode is "auto", "fwd" or "rev", not {mode!r}')
-        self._made_of = (fn, argnums, sparsity, mode, fp, threads)
+        self._made_of = (fn, argnums, sparsity, mode, fp, threads, is_symmetric)
         self._detector = Detector(fn, argnums)
-        self._asked = mode
+        self._asked, self._is_symmetric = mode, is_symmetric
         self._given = None if sparsity is None else _pattern_of(sparsity)
+        if is_symmetric and self._given and self._given.shape[0] != self._given.shape[1]:
+            raise ValueError(f"the pattern of a Hessian is square, not {self._given.shape}")
         self._programs: dict[Mode, Function] = {
             "fwd": elements_by_columns(fn, argnums, fp=fp, threads=threads),
             "rev": elements_by_rows(fn, argnums, fp=fp, threads=threads)}
-        self._colored: dict[Sparsity, _ColoredPattern] = {}
-        self._newest: _ColoredPattern | None = None
+        self._colored: dict[Sparsity, ColoredPattern] = {}
+        self._newest: ColoredPattern | None = None
         self.__name__ = f"sparse_jacobian[{name_of(fn)}]"
 
     @hiding_frames
@@ -177,7 +126,7 @@ class SparseJacobian:
         if colored is None:
             if self._given is not None:
                 self._require_size(sparsity, args)
-            colored = _colored(sparsity, self._asked)
+            colored = colored_pattern(sparsity, self._asked, self._is_symmetric)
         data = self._data(colored, args, kwargs)
         if data.dtype.itemsize < 4:
             raise TypeError(f"the Jacobian is of {data.dtype}, which SciPy's sparse arrays cannot "
@@ -192,15 +141,15 @@ class SparseJacobian:
         self._newest = colored
         return found
 
-    def _data(self, colored: _ColoredPattern, args: tuple[object, ...],
+    def _data(self, colored: ColoredPattern, args: tuple[object, ...],
               kwargs: dict[str, object]) -> np.ndarray:
         if self._given is not None:
             self._require_size(colored.sparsity, args)
-        floats = colored.floats
+        numbers = colored.numbers
         if colored.mode == "fwd":
-            floats = floats.reshape(getattr(args[self._detector.argnum], "shape", ()))
+            numbers = numbers.reshape(getattr(args[self._detector.argnum], "shape", ()))
         found: np.ndarray = self._programs[colored.mode](
-            floats, colored.rounds, colored.places, colored.length, *args, **kwargs)
+            numbers, colored.rounds, colored.places, colored.length, *args, **kwargs)
         return found
 
     def _require_size(self, sparsity: Sparsity, args: tuple[object, ...]) -> None:
@@ -211,7 +160,7 @@ class SparseJacobian:
 
     # --- of the newest call ---------------------------------------------------------------------
 
-    def _last(self) -> _ColoredPattern:
+    def _last(self) -> ColoredPattern:
         if self._newest is None:
             raise AttributeError("there is no pattern before the first call, as it has the sizes "
                                  "of the arguments")
