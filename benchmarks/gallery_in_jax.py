@@ -6,6 +6,7 @@ A form is a function of (jax, the example's module) that returns a function of t
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -23,6 +24,7 @@ def _as_it_is(function: str) -> Form:
                                                       str(example.__file__))
         assert spec is not None and spec.loader is not None
         copy = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = copy
         spec.loader.exec_module(copy)
         theirs = {"np": jax.numpy, "expm": jax.scipy.linalg.expm,
                   "gammaln": jax.scipy.special.gammaln, "cho_solve": jax.scipy.linalg.cho_solve,
@@ -413,7 +415,8 @@ FORMS: dict[str, Form] = {
     "qubit_pulse": _qubit_pulse, "radial_velocity": _radial_velocity, "seir": _seir,
     "thin_film": _thin_film, "truss": _truss, "waveform_inversion": _waveform_inversion,
     **{name: _as_it_is(function) for name, function in {
-        "deconvolution": "energy", "digits": "cross_entropy", "figure_eight": "action",
+        "deconvolution": "energy", "digits": "cross_entropy", "equaliser": "unevenness",
+        "figure_eight": "action", "lens_design": "spot",
         "hamiltonian_monte_carlo": "potential", "inverse_kinematics": "error",
         "laplace": "minus_log_joint", "newton_logistic": "loss", "phase_retrieval": "misfit",
         "registration": "difference", "risk_parity": "objective", "total_variation": "energy",
