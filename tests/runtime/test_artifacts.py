@@ -122,9 +122,9 @@ print(json.dumps([value.hex(), slope.tobytes().hex(), "numba" in sys.modules,
                   sorted(m for m in sys.modules if m.startswith("tracejit.trace."))]))
 """
 LIGHT = {f"tracejit.trace.{name}" for name in (
-    "ground", "ground.active", "ground.attributes", "ground.dependencies", "ground.facts",
-    "ground.faults", "ground.modules", "ground.strangers", "state", "state.guards", "state.paths",
-    "values", "values.eager", "values.specs")}
+    "ground", "ground.active", "ground.attributes", "ground.callbacks", "ground.dependencies",
+    "ground.facts", "ground.faults", "ground.modules", "ground.strangers", "state", "state.guards",
+    "state.paths", "values", "values.eager", "values.specs")}
 
 
 def test_a_fresh_process_finds_the_program_and_imports_neither_numba_nor_the_tracer(
