@@ -327,7 +327,7 @@ def _argument(eqn: Eqn, buffer: Buffer | None) -> Statement:
     order = [k for k in range(len(index)) if k != axis] + [axis]
     return Statement(eqn, "argument", [variables[k] for k in order],
                      [a.aval.shape[k] for k in order], [(a, index)], eqn.output,
-                     tuple(index[k] for k in order[:-1]), eqn.op.lowering.combine,  # type: ignore
+                     tuple(index[k] for k in order[:-1]), eqn.op.lowering.combine,  # type: ignore[union-attr]
                      1, buffer, {"place": index[axis]})
 
 

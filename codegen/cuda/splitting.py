@@ -300,7 +300,7 @@ class _Splitter:
             return isinstance(node, Let) and node.name in self.again
 
         kept = {let.name for let in self._recomputed([n for n in self.pending if not is_light(n)])}
-        return [n for n in self.pending if not is_light(n) or n.name in kept]  # type: ignore
+        return [n for n in self.pending if not is_light(n) or n.name in kept]  # type: ignore[union-attr]
 
     def _recomputed(self, nodes: Sequence[Node]) -> list[Let]:
         """Return the scalars to compute again before nodes, in order."""

@@ -222,9 +222,9 @@ def _spelled(*operands: Any) -> tuple[Any, ...]:
     output = operands[-1] if len(operands) % 2 else None
 
     def text(labels: Sequence[object]) -> str:
-        if not all(x is Ellipsis or 0 <= operator.index(x) < 52 for x in labels):  # type: ignore
+        if not all(x is Ellipsis or 0 <= operator.index(x) < 52 for x in labels):  # type: ignore[arg-type]
             raise ValueError("subscript is not within the valid range [0, 52)")
-        return "".join("..." if x is Ellipsis else _LETTERS[operator.index(x)]  # type: ignore
+        return "".join("..." if x is Ellipsis else _LETTERS[operator.index(x)]  # type: ignore[arg-type]
                        for x in labels)
 
     joined = ",".join(map(text, lists))
