@@ -41,6 +41,7 @@ DRAWN = {
     "test_reports.py::test_programs_of_the_gallery_show_themselves": 14,
     "test_reports.py::test_programs_of_the_gallery_are_profiled": 2,
     "test_reports.py::test_loops_that_stand_in_the_source_in_parts_name_what_is_in_them": 3,
+    "test_searches.py::test_solutions_are_scipys_and_derivatives_differences": 3,
     "test_solutions.py::test_derivatives_are_those_of_differences": 4,
     "test_solutions.py::test_a_search_that_ends_early_is_an_error": 4,
     "test_solutions.py::test_linear_systems_have_their_derivatives": 1,

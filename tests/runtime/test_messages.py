@@ -185,7 +185,7 @@ def recurses(x: Any) -> Any:
 
 
 def finds_root(x: Any) -> Any:
-    return scipy.optimize.toms748(lambda t: t - x, 0.0, 1.0)
+    return scipy.optimize.leastsq(lambda t: t - x, x)[0]
 
 
 REFUSED: dict[str, tuple[Any, tuple[Any, ...], str]] = {
@@ -267,9 +267,10 @@ REFUSED: dict[str, tuple[Any, tuple[Any, ...], str]] = {
              "time.time gives another value at every call, and a captured "
              "function would keep the first. Call it outside and pass the value as an argument"),
     "foreign library": (finds_root, (0.5,),
-                        "scipy.optimize.toms748 cannot be captured: of several roots its steps "
-                        "choose one, by polynomials through four points. Use "
-                        "scipy.optimize.brentq, brenth or ridder"),
+                        "scipy.optimize.leastsq cannot be captured: it searches for a minimum, and "
+                        "a result where a search stops has no derivative of its own. Use "
+                        "scipy.optimize.minimize or least_squares, or call it in a solver under "
+                        "tracejit.custom_root"),
 }
 
 

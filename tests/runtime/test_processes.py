@@ -87,7 +87,7 @@ def test_what_belongs_to_a_process_says_so() -> None:
         y = np.sum(x * x)
     assert tape.gradient(y, x) is not None
     from tracejit.runtime.function import make_function
-    from tracejit.tape.native import NativeKernel
+    from tracejit.runtime.graphs import NativeKernel
 
     function = make_function(NativeKernel(tape.graph(y, x)))
     with pytest.raises(TypeError, match="belongs to this process"):

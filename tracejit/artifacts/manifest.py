@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from types import CodeType
 from typing import Any
 
@@ -71,9 +72,12 @@ def _callee_text(callee: Callee, where: Callable[[Any], object] | None,
         name = str(getattr(f, "__qualname__", ""))
         if module is not None and vars(module).get(name) is f:
             found = ["library", f"{module.__name__}:{name}"]
+    if hasattr(f, "stored"):
+        found = ["made", type(f).__module__, f.stored()]
     if found is None:
         raise Unstorable(f"it calls {callee}, to which no name leads")
-    leaves = [[_constant(x[0])] if isinstance(x, tuple) else x for x in callee.leaves]
+    leaves = [[x[0] if type(x[0]) is float else _constant(x[0])] if isinstance(x, tuple) else x
+              for x in callee.leaves]
     return [found, structure_text(callee.call, of_class), leaves,
             structure_text(callee.result, of_class), list(callee.kinds),
             [d.str for d in callee.dtypes]]
@@ -146,7 +150,9 @@ class InterfaceReader:
         """Return a Python function that the program calls; `Missing` where it is not here."""
         from tracejit.artifacts.places import Missing, find_named
 
-        if where[0] == "library":
+        if where[0] == "made":
+            found = import_module(where[1]).restored(where[2])
+        elif where[0] == "library":
             found = find_named(where[1], {})
         else:
             found = None if self.function is None else self.function(where)

@@ -25,15 +25,15 @@ from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.ops.callbacks import call_back
 from tracejit.ops.calls import inline_region
 from tracejit.scipy_api.objectives import computed_again
-from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.python.calls import call_function
-from tracejit.trace.values.equations import atom_of, cast, emit, same_dim
+from tracejit.trace.values.equations import apply, atom_of, cast, emit, same_dim
 from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.tracer import Tracer, scalar_of, tracer_of
 from tracejit.tree import flatten
 
-__all__ = ["Policy", "captured_solve", "equations_of", "with_derivatives"]
+__all__ = ["Policy", "as_shaped", "captured_solve", "equations_of", "with_derivatives"]
 
 _ROLE = "of which a solution is looked for"
 _SINGULAR = ("the Jacobian at a solution is singular, so that the solution has no derivative: it "
@@ -71,10 +71,16 @@ def equations_of(residual: Callable[..., object], x: Tracer, args: tuple[object,
         if len(y.dims) != len(x.dims) or not all(map(same_dim, y.dims, x.dims)):
             raise ValueError(f"the residual has shape {tuple(map(str, y.dims))}, and the unknown "
                              f"{tuple(map(str, x.dims))}: there have to be as many equations")
-        return cast(y, x.dtype)
+        return as_shaped(cast(y, x.dtype), x)
 
     (found,) = closed([computed_again((residual, args), (v,), left, _ROLE)])
     return found
+
+
+def as_shaped(y: Tracer, x: Tracer) -> Tracer:
+    """Return an array of sizes that are another's, in the other's words for them."""
+    shape = tuple(map(current().canonical, x.dims))
+    return y if y.aval.shape == shape else apply("reshape", y, shape=shape)
 
 
 def with_derivatives(equations: Equations, x: Tracer, policy: Policy) -> Tracer:
@@ -134,7 +140,7 @@ def captured_solve(solve: Callable[..., object], product: Callable[..., object],
                 map(same_dim, y.dims, like.dims)):
             raise ValueError(f"the solution of a linear system is {y.aval}, and its right-hand "
                              f"side {like.aval}")
-        return y
+        return as_shaped(y, like)
 
     return computed_again((solve,), (b,), solution, "which solves a linear system")
 

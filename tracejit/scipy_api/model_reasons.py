@@ -14,13 +14,14 @@ POINTS = WhyNot("it calls a function for each point, with arrays that SciPy writ
                 "Write the function of all windows, from "
                 "np.lib.stride_tricks.sliding_window_view", plain=True)
 MINIMA = WhyNot("it searches for a minimum, and a result where a search stops has no derivative of "
-                "its own", "Run it outside with jac=tracejit.grad(f), or write the iteration",
-                plain=True)
+                "its own", "Use scipy.optimize.minimize or least_squares, or call it in a solver "
+                "under tracejit.custom_root", plain=True)
 DIFFERENCES = WhyNot("it takes differences for derivatives", "Use tracejit.grad or tracejit.jvp",
                      plain=True)
 SOLUTIONS = WhyNot("it searches for a solution of several equations, and where a search stops has "
                    "no derivative of its own",
-                   "Write Newton's steps with np.linalg.solve and tracejit.jacobian", plain=True)
+                   "Use scipy.optimize.root, or call it in a solver under tracejit.custom_root",
+                   plain=True)
 CHOICES = WhyNot("its result is a choice, or at a corner of its constraints, which data decides",
                  "Call it outside, and pass which constraints hold", plain=True)
 OBJECTS = WhyNot("it makes an object that minimisers take or return", "Use it outside", plain=True)
@@ -48,12 +49,11 @@ not_captured("scipy.ndimage", {
            "the kind", "Use fourier_gaussian or fourier_uniform", plain=True): "fourier_ellipsoid",
 })
 not_captured("scipy.optimize", {
-    MINIMA: "basinhopping bracket brent brute curve_fit differential_evolution direct "
+    MINIMA: "basinhopping bracket brent brute differential_evolution direct "
             "dual_annealing fmin fmin_bfgs fmin_cg fmin_cobyla fmin_l_bfgs_b fmin_ncg fmin_powell "
-            "fmin_slsqp fmin_tnc fminbound golden least_squares leastsq line_search minimize "
-            "minimize_scalar shgo",
-    SOLUTIONS: "anderson broyden1 broyden2 diagbroyden excitingmixing fsolve linearmixing "
-               "newton_krylov root",
+            "fmin_slsqp fmin_tnc fminbound golden leastsq line_search shgo",
+    SOLUTIONS: "anderson broyden1 broyden2 diagbroyden excitingmixing linearmixing "
+               "newton_krylov",
     DIFFERENCES: "approx_fprime check_grad",
     CHOICES: "isotonic_regression linear_sum_assignment linprog lsq_linear milp nnls "
              "quadratic_assignment",
@@ -61,8 +61,6 @@ not_captured("scipy.optimize", {
              "LbfgsInvHessProduct LinearConstraint NonlinearConstraint OptimizeResult RootResults "
              "SR1",
     WhyNot("it prints", "Call it outside", plain=True): "linprog_verbose_callback show_options",
-    WhyNot("of several roots its steps choose one, by polynomials through four points",
-           "Use scipy.optimize.brentq, brenth or ridder", plain=True): "toms748",
 })
 SURFACES = WhyNot("FITPACK chooses the knots of its surface by the data",
                   "Use scipy.interpolate.RectBivariateSpline, RegularGridInterpolator or "

@@ -25,6 +25,7 @@ from tracejit.ir.types import is_differentiable
 from tracejit.ops.calls import inline_graph
 from tracejit.program.memory import cleared_by
 from tracejit.runtime.function import Function, WithStates, make_function
+from tracejit.runtime.graphs import NativeKernel
 from tracejit.tape.calls import (
     OPERATORS,
     SLOT,
@@ -35,7 +36,7 @@ from tracejit.tape.calls import (
     invoke,
     template_of,
 )
-from tracejit.tape.native import NativeKernel, NativePullback
+from tracejit.tape.native import NativePullback
 from tracejit.tape.values import Operand
 from tracejit.trace.attempt import Capture
 from tracejit.trace.capture import capture_function

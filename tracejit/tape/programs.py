@@ -26,9 +26,9 @@ from tracejit.ir.dims import Expr, bare_value, dim_values
 from tracejit.ir.walk import all_eqns, block_uses, without_prints
 from tracejit.program.memory import cleared_by
 from tracejit.runtime.function import Function, make_function
+from tracejit.runtime.graphs import with_names
 from tracejit.runtime.program import Program
 from tracejit.tape.asking import BackwardRequest
-from tracejit.tape.native import with_names
 from tracejit.tape.notes import Record
 from tracejit.tape.noting import Line, line_text
 from tracejit.trace.attempt import Capture

@@ -63,7 +63,8 @@ class Deferred:
     @functools.cached_property
     def transform(self) -> Any:
         """Return the object that carries the transform out."""
-        import tracejit.scipy_api  # noqa: F401  (importing fills the tables)
+        import tracejit.scipy_api  # (importing fills the tables)
+        import tracejit.transforms.optimizers  # noqa: F401
         from tracejit.trace.ground.own_numpy import keep_numpy
 
         module, _, name = self.home.partition(":")

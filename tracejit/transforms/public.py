@@ -272,7 +272,8 @@ def vjp(fn: Callable[..., object] | None = None, *primals: object, argnums: obje
     (array([3., 3.]), 3.0)
     """
     def make(f: Callable[..., object]) -> Callable[..., Any]:
-        import tracejit.scipy_api  # noqa: F401  (importing fills the tables)
+        import tracejit.scipy_api  # (importing fills the tables)
+        import tracejit.transforms.optimizers  # noqa: F401
         from tracejit.transforms.linear import Pullback
 
         if not callable(f):

@@ -15,7 +15,13 @@ from tracejit.ir.types import Aval
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.ops.callbacks import call_back, called, described, note_callee
 from tracejit.ops.calls import stop_gradient
-from tracejit.scipy_api.equations import Policy, captured_solve, equations_of, with_derivatives
+from tracejit.scipy_api.equations import (
+    Policy,
+    as_shaped,
+    captured_solve,
+    equations_of,
+    with_derivatives,
+)
 from tracejit.scipy_api.objectives import computed_again
 from tracejit.trace.ground.context import is_tracing
 from tracejit.trace.python.calls import call_function
@@ -247,7 +253,7 @@ def custom_linear_solve(matvec: Callable[..., object], b: object, solve: Callabl
                 map(same_dim, y.dims, right.dims)):
             raise ValueError(f"the product with a matrix is {y.aval}, and b is {right.aval}: it "
                              "has to be square")
-        return y
+        return as_shaped(y, right)
 
     block = computed_again((matvec,), (v,), times, "which multiplies by a matrix")
     turned = solve if symmetric else transpose_solve
