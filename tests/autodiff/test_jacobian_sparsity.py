@@ -56,6 +56,12 @@ def largest(x: Any) -> Any:
     return x[np.argmax(x)] * np.ones(2)
 
 
+def written_somewhere(x: Any) -> Any:
+    y = x.copy()
+    y[int(abs(x[0]))] = x[1]
+    return y
+
+
 def half(x: Any) -> Any:
     return x[:int(len(x) / 2)] * x[-1]
 
@@ -94,6 +100,10 @@ KNOWN = [
     (either, 4, (), np.array([[1, 1, 0, 1]], bool)),
     (until, 4, (), np.tri(4, dtype=bool)),
     (largest, 3, (), np.ones((2, 3), bool)),
+    (written_somewhere, 3, (), np.array([[1, 1, 0], [0, 1, 0], [0, 1, 1]], bool)),
+    (lambda x: np.linalg.solve(np.diag(x[:2]), x[2:4]), 5, (),
+     np.repeat([[1, 1, 1, 1, 0]], 2, 0) > 0),
+    (lambda x: np.fft.rfft(x[1:]).real, 3, (), np.repeat([[0, 1, 1]], 2, 0) > 0),
     (half, 4, (), np.array([[1, 0, 0, 1], [0, 1, 0, 1]], bool)),
     (by_rows, 4, (), np.kron(np.eye(2), np.tri(2)).astype(bool)),
     (rooted, 3, (), np.eye(3, dtype=bool)),
@@ -254,6 +264,11 @@ def test_without_memory_sets_grow_to_all_inputs() -> None:
     sets.left = -1
     assert sets.members(sets.joined(*singles[:2].tolist())).tolist() == [0, 1, 2, 3]
     assert sets.is_full
+
+
+def test_a_pattern_of_too_many_elements_is_an_error() -> None:
+    with pytest.raises(MemoryError, match="reduce_sum: an element of its result depends on all"):
+        tracejit.jacobian_sparsity(lambda x: x - np.sum(x), np.ones(20_000))
 
 
 # --- SciPy takes them ---------------------------------------------------------------------------

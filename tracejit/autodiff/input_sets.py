@@ -20,7 +20,7 @@ Numbers = int | np.ndarray
 EMPTY, ALL = 0, 1
 _BITS = 4096
 """The most inputs of which sets are ints."""
-_BYTES = 1 << 29
+_BYTES = 1 << 31
 """The most memory for sets, about; any further set is taken for the set of all inputs."""
 _SHIFT = 31
 
@@ -69,7 +69,7 @@ class InputSets:
         number = self.numbers.get(found)
         if number is not None:
             return number
-        self.left -= 40 + self.count // 8 if self.by_bits else 200 + 60 * len(found)
+        self.left -= 200 + self.count // 8 if self.by_bits else 500 + 60 * len(found)
         if self.left < 0:
             return ALL
         self.sets.append(found)

@@ -10,7 +10,7 @@ import numpy as np
 
 from tracejit.transforms.colorings import color_columns, color_symmetric, is_alone
 from tracejit.transforms.compressed import Mode
-from tracejit.transforms.sparsity import Sparsity
+from tracejit.transforms.patterns import Sparsity
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -13,9 +13,10 @@ from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.transforms.colored_patterns import ColoredPattern, colored_pattern
 from tracejit.transforms.compressed import Mode, elements_by_columns, elements_by_rows
 from tracejit.transforms.options import Fp
+from tracejit.transforms.patterns import Sparsity
 from tracejit.transforms.products import name_of
 from tracejit.transforms.public import grad
-from tracejit.transforms.sparsity import Detector, Sparsity
+from tracejit.transforms.sparsity import Detector
 
 if TYPE_CHECKING:
     from scipy.sparse import coo_array, csr_array

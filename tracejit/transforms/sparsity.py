@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import gc
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from tracejit.program.request import key_of
-from tracejit.program.specialisation import Specialisation, not_here
 from tracejit.runtime.function import Function
 from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.trace.ground.active import is_tracing
-from tracejit.trace.ground.facts import holds_all
-from tracejit.trace.state.paths import READING_FAILS
 from tracejit.trace.values.specs import spec_of_leaf
+from tracejit.transforms.patterns import FoundPattern, Sparsity, analyse
 from tracejit.transforms.products import name_of, pullback_at, tangent_at
 from tracejit.transforms.public import jit
 from tracejit.tree import flatten_call
@@ -25,12 +21,7 @@ from tracejit.tree import flatten_call
 if TYPE_CHECKING:
     from scipy.sparse import coo_array, csr_array
 
-    from tracejit.autodiff.input_sets import InputSets
-    from tracejit.runtime.stages import Traced
-
-T = TypeVar("T")
-
-__all__ = ["Detector", "Sparsity", "jacobian_sparsity"]
+__all__ = ["Detector", "jacobian_sparsity"]
 
 
 @hiding_frames
@@ -51,7 +42,8 @@ def jacobian_sparsity(fn: Callable[..., object], *args: object, argnums: int = 0
     `why()` of the result says, line by line, where rows became dense.
 
     Raises `Refusal` for a construct that cannot be captured: the message names the line.
-    Raises `TypeError` where the argument or the result is no real float array or number.
+    Raises `TypeError` where the argument or the result is no real float array or number, and
+    `MemoryError` for a pattern of more than 2^28 elements.
 
     >>> import numpy as np, tracejit
     >>> pattern = tracejit.jacobian_sparsity(lambda x: x[1:] * x[:-1], np.ones(4))
@@ -64,61 +56,6 @@ def jacobian_sparsity(fn: Callable[..., object], *args: object, argnums: int = 0
     pattern = found.as_coo()
     pattern.why = found.why
     return pattern
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Sparsity:
-    """A pattern: the places of elements, by row and then by column, and lines on how it was found.
-
-    only_back -- whether the function has a derivative in reverse mode alone
-    """
-
-    shape: tuple[int, int]
-    rows: np.ndarray
-    columns: np.ndarray
-    notes: tuple[str, ...] = ()
-    only_back: bool = False
-
-    def as_coo(self) -> Any:
-        """Return it as a boolean sparse array."""
-        from scipy.sparse import coo_array
-
-        return coo_array((np.ones(len(self.rows), np.bool_), (self.rows, self.columns)),
-                         shape=self.shape)
-
-    def why(self) -> str:
-        """Return, line by line, where elements came to depend on much, and why."""
-        return "\n".join(self.notes) or "no line makes a row dense"
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A pattern, with all that it was found for besides the kinds and sizes of arguments.
-
-    checks -- inputs that have to be as they were: where to read each, its content if that is exact,
-              and its shape
-    """
-
-    program: Specialisation
-    checks: tuple[tuple[Any, Any, tuple[int, ...]], ...]
-    sparsity: Sparsity
-
-    def holds(self, leaves: Sequence[object]) -> bool:
-        """Return whether guards hold, and integers and sizes are what they were."""
-        if not self.program.guards_hold():
-            return False
-        for source, exact, shape in self.checks:
-            try:
-                x: Any = leaves[source] if isinstance(source, int) else source.read()
-            except READING_FAILS:
-                return False
-            if np.shape(x) != shape or not (exact is None or np.array_equal(x, exact)):
-                return False
-        facts = self.program.interface.facts
-        if not facts:
-            return True
-        values = self.program.values([np.zeros(()), *leaves[1:]])
-        return values is not None and holds_all(facts, values)
 
 
 def _kind_of(x: object) -> Any:
@@ -140,7 +77,7 @@ class Detector:
                             f"from 0 on, and not {argnums!r}")
         self.fn, self.argnum = fn, argnums
         self.forward, self.back = tangent_at(fn, argnums), pullback_at(fn, argnums)
-        self._found: dict[Any, list[_Found]] = {}
+        self._found: dict[Any, list[FoundPattern]] = {}
 
     def find(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Sparsity:
         """Return the pattern for a call."""
@@ -214,24 +151,24 @@ class Detector:
                             f"array, not of dtype {np.asarray(x).dtype}. Pass x.astype(float)")
         return np.asarray(x)
 
-    def _made(self, args: tuple[object, ...], kwargs: dict[str, object]) -> _Found:
+    def _made(self, args: tuple[object, ...], kwargs: dict[str, object]) -> FoundPattern:
         x = self.argument(args)
         try:
-            return self._analysed(self.forward, x, args, kwargs)
+            return self._analyse(self.forward, x, args, kwargs)
         except LookupError as e:
             if "in reverse mode" not in str(e):
                 raise
         # the function has a pullback alone
         value = np.asarray(jit(self.fn)(*args, **kwargs))
-        return self._analysed(self.back, value, args, kwargs)
+        return self._analyse(self.back, value, args, kwargs)
 
-    def _analysed(self, product: Function, like: np.ndarray, args: tuple[object, ...],
-                  kwargs: dict[str, object]) -> _Found:
+    def _analyse(self, product: Function, like: np.ndarray, args: tuple[object, ...],
+                  kwargs: dict[str, object]) -> FoundPattern:
         """Return the pattern of products with a direction, or with weights, like an array."""
         seed = np.zeros(like.shape, like.dtype)
         traced = product.trace(seed if seed.shape else float(seed), *args, **kwargs)
         leaves, _ = flatten_call((seed, *args), kwargs)
-        found = _analysed(traced, seed, leaves, name_of(self.fn))
+        found = analyse(traced, seed, leaves, name_of(self.fn))
         if product is self.forward:
             return found
         order = np.lexsort((found.sparsity.rows, found.sparsity.columns))
@@ -239,61 +176,3 @@ class Detector:
         turned = Sparsity((n, m), found.sparsity.columns[order], found.sparsity.rows[order],
                           found.sparsity.notes, only_back=True)
         return replace(found, sparsity=turned)
-
-
-def _analysed(traced: Traced, seed: np.ndarray, leaves: Sequence[object], name: str) -> _Found:
-    """Return the pattern of a program that is linear in its first argument."""
-    from tracejit.autodiff.dependence_rules import RULES
-    from tracejit.autodiff.dependences import Dependences, Reach
-    from tracejit.autodiff.input_sets import InputSets
-    from tracejit.runtime.interpreted import Interpreted
-
-    interface = traced.program.interface()
-    interface.is_for_one_call = bool(traced.program.capture.unseen)
-    assert traced.arguments is not None
-    program = Specialisation(interface, Interpreted(traced), *traced.arguments, not_here)
-    values = program.values(leaves)
-    assert values is not None
-    exact = [np.array(x) if dtype.kind in "iub" and isinstance(x, (int, np.generic, np.ndarray))
-             else None for x, (dtype, _) in zip(values, interface.inputs, strict=True)]
-    sets = InputSets(seed.size)
-    singles = sets.singles().reshape(seed.shape)
-    run = Dependences(sets, RULES)
-    ins = [Reach(None, singles if singles.ndim else int(singles)) if source == 0 else Reach(
-        None if e is None else e[()])
-        for source, e in zip(interface.sources, exact, strict=True)]
-    found = _without_collecting(lambda: run.run_graph(traced.graph, ins, values)[-1])
-    shape = run.shape(traced.graph.outputs[-1].aval)
-    if shape is None:
-        raise TypeError(f"data decides how many elements {name} returns, so that its Jacobian has "
-                        "no pattern")
-    rows, columns = _places(sets, np.broadcast_to(found.sets, shape).ravel())
-    notes = [*run.notes.values(), *["there are more entries than memory is used for: some rows are "
-                                    "taken to be dense"] * sets.is_full]
-    checks = tuple([(source, e, np.shape(x))
-                    for source, e, x in zip(interface.sources, exact, values, strict=True)
-                    if e is not None or not isinstance(source, int)])
-    return _Found(program, checks, Sparsity((math.prod(shape), sets.count), rows, columns,
-                                            tuple(notes)))
-
-
-def _without_collecting(run: Callable[[], T]) -> T:
-    """Run code that makes many objects and no garbage."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        return run()
-    finally:
-        if collects:
-            gc.enable()
-
-
-def _places(sets: InputSets, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows and columns of a pattern, given the number of each row's set."""
-    different, place = np.unique(numbers, return_inverse=True)
-    members = [sets.members(k) for k in different.tolist()]
-    lengths = np.array([len(m) for m in members], np.int64)[place]
-    rows = np.repeat(np.arange(len(numbers)), lengths)
-    columns = np.concatenate([np.zeros(0, np.int64), *(members[k] for k in place.tolist())])
-    kind = np.int32 if max(len(numbers), len(rows), sets.count) < 2 ** 31 else np.int64
-    return rows.astype(kind), columns.astype(kind)
