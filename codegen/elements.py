@@ -14,7 +14,7 @@ from typing import Any, TypeGuard, TypeVar, cast
 
 from tracejit.ir.core import Atom, Eqn, Graph, Literal, Span, Value
 from tracejit.ir.dims import Dim, Expr, IntegerCall, dim_values
-from tracejit.ir.lowering import Alias, Gather, Index, Pointwise, View, Write
+from tracejit.ir.lowering import CALL_COST, Alias, Gather, Index, Pointwise, View, Write
 from tracejit.ir.walk import all_eqns
 
 __all__ = ["Elements", "Guard", "Read", "is_array", "is_constant", "is_unit_reshape",
@@ -80,10 +80,6 @@ def _has_margin(d: Dim, size: Dim) -> bool:
         candidates += bare.args
     margins = [d - x for x in candidates]
     return any(isinstance(margin, int) and 0 <= margin <= MARGIN for margin in margins)
-
-
-CALL_COST = 10.0
-"""The cost, in additions, of the cheapest function that has a vector variant."""
 
 
 Answer = TypeVar("Answer")

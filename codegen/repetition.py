@@ -17,23 +17,26 @@ afterwards.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from tracejit.codegen.elements import Elements, Idx, is_array
 from tracejit.ir.core import Atom, Eqn, Graph, Value
-from tracejit.ir.lowering import Alias, Gather, Index, View, Write
+from tracejit.ir.lowering import Alias, Gather, Index, Pointwise, View, Write, turns_rows
 from tracejit.ir.types import scalar
 from tracejit.ir.walk import all_eqns
 
-__all__ = ["arrays_read_by_many", "repeated_arrays"]
+__all__ = ["arrays_read_by_many", "ends_of_stretches", "repeated_arrays", "seen_transposed"]
 
 MOST_REPEATS = 48
 """How many operations the code of one element may have beyond one for each equation."""
 
 MOST_READERS = 8
 """How many equations with storage may each compute a virtual array again."""
+
+MAX_CHAIN = 100
+"""How many operations an element may be computed by without storing one on the way."""
 
 CHEAP = 16.0
 """The cost, in additions, up to which any number of equations may compute an element again."""
@@ -138,3 +141,33 @@ class _Count:
         self.known.append(set())
         self.element(part.operand, part.index)
         self.known.pop()
+
+
+def ends_of_stretches(graph: Graph, stored: Mapping[Value, str]) -> Iterator[Value]:
+    """Yield values that cut long chains, which are followed recursively, into stretches.
+
+    In the same loop a stored element is used as a scalar, so that most such stores are dropped.
+    """
+    length: dict[Value, int] = {}
+    for eqn in all_eqns(graph.block):
+        before = max([length.get(a, 0) for a in eqn.inputs if isinstance(a, Value)], default=0)
+        for v in eqn.outputs:
+            length[v] = 0 if v in stored or not is_array(v) or eqn.regions else before + 1
+            if length[v] > MAX_CHAIN and isinstance(eqn.op.lowering, Pointwise):
+                length[v] = 0
+                yield v
+
+
+def seen_transposed(graph: Graph, elements: Elements) -> Iterator[Value]:
+    """Yield the values with calls whose rows are columns where they are read as a whole.
+
+    In the values' own order calls are vectorised.
+    """
+    in_part = {a for e in all_eqns(graph.block) if "at" in e.params for a in e.inputs[:1]}
+    for eqn in all_eqns(graph.block):
+        if not isinstance(eqn.op.lowering, View) or "axes" not in eqn.params:
+            continue
+        (a,) = eqn.inputs
+        if turns_rows(eqn.params["axes"]) and eqn.output not in in_part and (
+                isinstance(a, Value) and elements.has_call(a)):
+            yield a

@@ -22,6 +22,7 @@
 |                       | or other elements of the array that they are written to               |
 | shifted repeatedly    | arrays that one element would compute at many places, where a shifted |
 |                       | array is made of a shifted array, and so on (`repetition.py`)         |
+| seen transposed       | arrays that take a call such as exp, on the CPU (`repetition.py`)     |
 | used repeatedly       | arrays that take a division and are repeated along an outer loop, or  |
 |                       | a call such as exp and are repeated along any                         |
 """
@@ -29,7 +30,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 
 from tracejit.codegen.elements import (
     Elements,
@@ -40,7 +41,12 @@ from tracejit.codegen.elements import (
 )
 from tracejit.codegen.overwriting import made_of_their_target, overwritten
 from tracejit.codegen.products import is_matrix_product, labels_of
-from tracejit.codegen.repetition import arrays_read_by_many, repeated_arrays
+from tracejit.codegen.repetition import (
+    arrays_read_by_many,
+    ends_of_stretches,
+    repeated_arrays,
+    seen_transposed,
+)
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
 from tracejit.ir.lowering import (
     Alias,
@@ -121,7 +127,7 @@ def choose_storage(graph: Graph, given: dict[Value, str],
     for a in graph.outputs:
         if not elements.is_found(a):  # it is copied to where it is left
             keep(a, "a result")
-    for v in _ends_of_stretches(graph, reasons):
+    for v in ends_of_stretches(graph, reasons):
         keep(v, "a long chain of operations is cut here")
     shared = set(_shared_constants(graph))
     for eqn in all_eqns(graph.block):
@@ -131,7 +137,7 @@ def choose_storage(graph: Graph, given: dict[Value, str],
         if isinstance(eqn.op.lowering, Contract):
             for a in _stored_factors(eqn, elements, is_product):
                 keep(a, "read again and again by a product, or its result")
-    _keep_what_is_read_often(graph, elements, keep)
+    _keep_what_is_read_often(graph, elements, keep, fuses)
     for v in list(_selected(graph.block, elements, fuses)):
         keep(v, "its elements are compared with one another")
     for v in list(made_of_their_target(graph, graph.block, elements)):
@@ -141,8 +147,11 @@ def choose_storage(graph: Graph, given: dict[Value, str],
     return elements
 
 
-def _keep_what_is_read_often(graph: Graph, elements: Elements, keep: Keep) -> None:
-    """Store the arrays that many elements, or many arrays, are computed from."""
+def _keep_what_is_read_often(graph: Graph, elements: Elements, keep: Keep, fuses: bool) -> None:
+    """Store the arrays that many elements, or many arrays, are computed from, or columns of calls.
+    """
+    for v in () if fuses else list(seen_transposed(graph, elements)):
+        keep(v, "seen transposed: its calls are vectorised in its own order")
     for eqn in all_eqns(graph.block):
         for v in _repeated(eqn, elements):
             keep(v, "several elements of it are read for each element of another: computed once")
@@ -150,25 +159,6 @@ def _keep_what_is_read_often(graph: Graph, elements: Elements, keep: Keep) -> No
         keep(v, "read at several places by arrays that are read at several places: computed once")
     for v in arrays_read_by_many(graph, elements):
         keep(v, "computed for many arrays with storage: computed once")
-
-
-MAX_CHAIN = 100
-"""How many operations an element may be computed by without storing one on the way."""
-
-
-def _ends_of_stretches(graph: Graph, stored: Mapping[Value, str]) -> Iterator[Value]:
-    """Yield values that cut long chains, which are followed recursively, into stretches.
-
-    In the same loop a stored element is used as a scalar, so that most such stores are dropped.
-    """
-    length: dict[Value, int] = {}
-    for eqn in all_eqns(graph.block):
-        before = max([length.get(a, 0) for a in eqn.inputs if isinstance(a, Value)], default=0)
-        for v in eqn.outputs:
-            length[v] = 0 if v in stored or not is_array(v) or eqn.regions else before + 1
-            if length[v] > MAX_CHAIN and isinstance(eqn.op.lowering, Pointwise):
-                length[v] = 0
-                yield v
 
 
 def _shared_constants(graph: Graph) -> Iterator[Value]:

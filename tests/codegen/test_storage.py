@@ -50,6 +50,38 @@ CASES = """
     keeps
         %1: a result
 
+    a call that is seen transposed: in its own order it goes on vectors
+        (%x: f64[n, m], %y: f64[m, n])
+        %0: f64[n, m] = mul(%x, 2.0)
+        %1: f64[n, m] = exp(%0)
+        %2: f64[m, n] = transpose(%1) {axes=(1, 0)}
+        %3: f64[m, n] = add(%2, %y)
+        return %3
+    keeps
+        %1: seen transposed: its calls are vectorised in its own order
+        %3: a result
+
+    a call of which a column is seen: only that is computed
+        (%x: f64[n, m])
+        %0: f64[n, m] = exp(%x)
+        %1: f64[m, n] = transpose(%0) {axes=(1, 0)}
+        %2: f64[n] = index(%1) {at=(0, 0:n)}
+        return %2
+    keeps
+        %2: a result
+
+    arithmetic that is seen transposed, and rows that stay rows
+        (%x: f64[n, m, k], %y: f64[m, n, k])
+        %0: f64[n, m, k] = mul(%x, %x)
+        %1: f64[k, n, m] = transpose(%0) {axes=(2, 0, 1)}
+        %2: f64[n, m, k] = exp(%x)
+        %3: f64[m, n, k] = transpose(%2) {axes=(1, 0, 2)}
+        %4: f64[m, n, k] = add(%3, %y)
+        return %1, %4
+    keeps
+        %1: a result
+        %4: a result
+
     a part made of other elements of its array: stored, so that the array needs no copy
         (%x: f64[n], %v: f64[n - 1])
         %0: f64[n] = sin(%x)

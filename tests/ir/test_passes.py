@@ -11,6 +11,7 @@ import tracejit.api  # noqa: F401  (fills the table of ops)
 from tracejit.ir.dead_code import drop_dead_code
 from tracejit.passes.inlining import inline_calls
 from tracejit.passes.jamming import unroll_and_jam
+from tracejit.passes.ordering import call_in_order
 from tracejit.passes.rewriting import rewrite_graph
 from tracejit.passes.rules import RULES, simplify
 
@@ -1254,3 +1255,87 @@ JAMMED = cases("""
 @pytest.mark.parametrize("case", JAMMED)
 def test_two_rows_at_a_time(case: Case) -> None:
     case.check(lambda graph: unroll_and_jam(graph)[0])
+
+
+# --- calls on transposed arrays ------------------------------------------------------------------
+
+ORDERED = cases("""
+    exp(transpose(x)) = transpose(exp(x))
+        (%x: f64[n, m])
+        %0: f64[m, n] = transpose(%x) {axes=(1, 0)}
+        %1: f64[m, n] = exp(%0)
+        return %1
+    becomes
+        %0: f64[n, m] = exp(%x)
+        %1: f64[m, n] = transpose(%0) {axes=(1, 0)}
+        return %1
+
+    what leads to a call, numbers, and several arrays
+        (%x: f64[n, k, m], %y: f64[n, k, m], %a: f64[])
+        %0: f64[m, n, k] = transpose(%x) {axes=(2, 0, 1)}
+        %1: f64[m, n, k] = mul(%a, %0)
+        %2: f64[m, n, k] = transpose(%y) {axes=(2, 0, 1)}
+        %3: f64[m, n, k] = hypot(%1, %2)
+        return %3
+    becomes
+        %0: f64[n, k, m] = mul(%a, %x)
+        %1: f64[n, k, m] = hypot(%0, %y)
+        %2: f64[m, n, k] = transpose(%1) {axes=(2, 0, 1)}
+        return %2
+
+    in a loop, of an array from outside
+        (%x: c128[n, m], %s: f64[m, n])
+        %0: c128[m, n] = transpose(%x) {axes=(1, 0)}
+        %1: f64[m, n] = for_(%s) {lo=0, hi=n, reversed=False} [
+          (%i: i64[], %t: f64[m, n]) {
+            %2: f64[m, n] = complex_abs(%0)
+            %3: f64[m, n] = add(%t, %2)
+            yield %3
+          }
+        ]
+        return %1
+    becomes
+        %0: f64[m, n] = for_(%s) {lo=0, hi=n, reversed=False} [
+          (%i: i64[], %t: f64[m, n]) {
+            %1: f64[n, m] = complex_abs(%x)
+            %2: f64[m, n] = transpose(%1) {axes=(1, 0)}
+            %3: f64[m, n] = add(%t, %2)
+            yield %3
+          }
+        ]
+        return %0
+
+    arrays that are turned in different ways
+        (%x: f64[n, n, n], %y: f64[n, n, n])
+        %0: f64[n, n, n] = transpose(%x) {axes=(2, 0, 1)}
+        %1: f64[n, n, n] = transpose(%y) {axes=(2, 1, 0)}
+        %2: f64[n, n, n] = hypot(%0, %1)
+        return %2
+    stays
+
+    an array that is not turned beside one that is
+        (%x: f64[n, m], %y: f64[m, n])
+        %0: f64[m, n] = transpose(%x) {axes=(1, 0)}
+        %1: f64[m, n] = hypot(%0, %y)
+        return %1
+    stays
+
+    rows that stay rows
+        (%x: f64[n, m, k])
+        %0: f64[m, n, k] = transpose(%x) {axes=(1, 0, 2)}
+        %1: f64[m, n, k] = exp(%0)
+        return %1
+    stays
+
+    nothing is called
+        (%x: f64[n, m])
+        %0: f64[m, n] = transpose(%x) {axes=(1, 0)}
+        %1: f64[m, n] = mul(%0, %0)
+        return %1
+    stays
+""")
+
+
+@pytest.mark.parametrize("case", ORDERED)
+def test_calls_are_done_in_the_order_of_their_arrays(case: Case) -> None:
+    case.check(call_in_order)

@@ -5,15 +5,18 @@ An op's entry names one of these; codegen tells ops apart by them and never by n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tracejit.ir.dims import Dim
 
-__all__ = ["Alias", "Argument", "Callback", "Contract", "Effect", "Gather", "Index", "Inline",
-           "Library", "LogOp", "Lowering", "Native", "Pieces", "Pointwise", "Reduce", "Region",
-           "Running", "Ties", "View", "Write"]
+__all__ = ["CALL_COST", "Alias", "Argument", "Callback", "Contract", "Effect", "Gather", "Index",
+           "Inline", "Library", "LogOp", "Lowering", "Native", "Pieces", "Pointwise",
+           "Reduce", "Region", "Running", "Ties", "View", "Write", "turns_rows"]
+
+CALL_COST = 10.0
+"""The cost, in additions, of the cheapest function that has a vector variant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,3 +168,8 @@ class Effect:
 Lowering = (Pointwise | View | Alias | Index | Gather | Reduce | Argument | Ties | Running
             | Contract | Write | Pieces | Library | Native | Callback | Region | Inline | LogOp
             | Effect)
+
+
+def turns_rows(axes: Sequence[int]) -> bool:
+    """Return whether rows of the result of a transposition are no rows of its operand."""
+    return axes[-1] != len(axes) - 1

@@ -22,6 +22,7 @@ from tracejit.ir.dims import bare_value
 from tracejit.ir.verifier import verify_graph
 from tracejit.passes.blocking import block_products, describe_block
 from tracejit.passes.jamming import describe_jam, unroll_and_jam
+from tracejit.passes.ordering import call_in_order
 from tracejit.passes.pipeline import PASSES
 from tracejit.passes.searching import search_on_vectors
 from tracejit.program.emitted import digest_of, load_source
@@ -134,8 +135,9 @@ class Lowered(Displayed):
         start = perf_counter()
         with stage(graph.name, "making loops of its equations", graph), faults_of_ours(
                 f"{graph.name} cannot be lowered"):
-            by_blocks, self.blocked = (graph, []) if _keeps_order(traced) else block_products(
-                graph)
+            in_order = call_in_order(graph)
+            by_blocks, self.blocked = (in_order, []) if _keeps_order(traced) else block_products(
+                in_order)
             jammed, self.jammed = unroll_and_jam(by_blocks)
             carried_out = search_on_vectors(jammed)
             self.kernel = lower_graph(graph, carried_out, checked=settings().verify,
