@@ -21,8 +21,8 @@ import tracejit
 
 TRANSFORMS = ("custom_fixed_point", "custom_linear_solve", "custom_root", "gauss_newton", "grad",
               "hessian", "hessp", "hvp", "jacfwd", "jacobian", "jacobian_sparsity", "jacrev", "jit",
-              "jvp", "linear_operator", "linearize", "sparse_hessian", "sparse_jacobian", "taylor",
-              "value_and_grad", "value_and_jacobian", "vjp", "vmap")
+              "jvp", "linear_operator", "linearize", "sparse_hessian", "sparse_jacobian",
+              "sum_over", "taylor", "value_and_grad", "value_and_jacobian", "vjp", "vmap")
 MADE_BY_TRACEJIT = {"DeviceArray", "DeviceError", "Function", "Refusal"}
 """The public classes of which users make no object."""
 
@@ -107,7 +107,8 @@ MOST_ANY = {
     "tracejit.inspection.profiles": 10, "tracejit.interop": 35, "tracejit.ir": 5,
     "tracejit.numpy_api": 110,
     "tracejit.ops": 45, "tracejit.passes": 5, "tracejit.program": 25, "tracejit.program.cuda": 15,
-    "tracejit.runtime": 25, "tracejit.scipy_api": 15, "tracejit.tape": 50, "tracejit.trace": 15,
+    "tracejit.runtime": 25, "tracejit.scale": 35, "tracejit.scipy_api": 15,
+    "tracejit.tape": 50, "tracejit.trace": 15,
     "tracejit.trace.containers": 15, "tracejit.trace.ground": 35, "tracejit.trace.hooks": 35,
     "tracejit.trace.lists": 66, "tracejit.trace.python": 160, "tracejit.trace.regions": 50,
     "tracejit.trace.state": 35, "tracejit.trace.syntax": 5, "tracejit.trace.values": 60,

@@ -48,6 +48,7 @@ LAYERS["artifacts"] = BASE | {"ir", "trace", "codegen", "store", "program"}
 LAYERS["runtime"] = set(LAYERS)
 LAYERS["cache"] = BASE | {"store", "artifacts"}
 LAYERS["transforms"] = set(LAYERS)
+LAYERS["scale"] = set(LAYERS)
 LAYERS["inspection"] = set(LAYERS)
 LAYERS["tape"] = set(LAYERS)
 LAYERS["api"] = set(LAYERS)

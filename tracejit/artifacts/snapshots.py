@@ -34,16 +34,25 @@ from tracejit.store.symbols import BadObject
 from tracejit.trace.state.paths import READING_FAILS, Holder, Leaf
 from tracejit.trace.state.paths import Path as StatePath
 from tracejit.trace.values.specs import ArgSpec, spec_of_leaf
-from tracejit.tree import flatten_call
+from tracejit.tree import Structure, flatten_call
 
 if TYPE_CHECKING:
     from tracejit.codegen.cuda.program import DeviceProgram
 
-__all__ = ["Snapshot", "load", "save_snapshot"]
+__all__ = ["Snapshot", "digest_of_snapshot", "load", "read_snapshot", "save_snapshot",
+           "snapshot_of"]
 
 
 def save_snapshot(compiled: Keepable, path: Path) -> Path:
     """Write a compiled program to a file, whole or not at all."""
+    data = snapshot_of(compiled)
+    folder, name = open_parent(path)
+    folder.replace(name, data, SHOWN)
+    return path
+
+
+def snapshot_of(compiled: Keepable) -> bytes:
+    """Return a compiled program as the content of a file."""
     arguments = compiled._arguments
     if arguments is None:
         raise TypeError("a graph that was not traced from a function has no arguments to be called "
@@ -77,9 +86,12 @@ def save_snapshot(compiled: Keepable, path: Path) -> Path:
     with zipfile.ZipFile(packed, "w") as archive:
         for name, data in {**files, "manifest.json": text, "digest": digest(text).encode()}.items():
             archive.writestr(name, data)
-    folder, name = open_parent(path)
-    folder.replace(name, packed.getvalue(), SHOWN)
-    return path
+    return packed.getvalue()
+
+
+def digest_of_snapshot(data: bytes) -> str:
+    """Return the digest of all that is in the content of a file."""
+    return _unpacked(data)["digest"].decode()
 
 
 def _present(leaf: Leaf, name: str) -> Any:
@@ -135,18 +147,29 @@ class Snapshot:
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run the program."""
+        result = self.attempt(args, kwargs)
+        if result is not NotImplemented:
+            return result
+        specs, _ = self._specs(flatten_call(args, kwargs)[0])
+        if not self._is_for(specs, flatten_call(args, kwargs)[1]):
+            raise TypeError(f"{self.__name__} was compiled for "
+                            f"({_shown(self._specialisation.specs)}), not for ({_shown(specs)})")
+        raise TypeError(f"{self.__name__} was compiled for other sizes: the first line of its "
+                        f"graph says which\n{self.graph.splitlines()[0]}")
+
+    def attempt(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+        """Run the program; return `NotImplemented` where it is for other kinds or sizes."""
         leaves, structure = flatten_call(args, kwargs)
-        held = self._specialisation
         specs, leaves = self._specs(leaves)
-        found = [(s.kind, s.dtype, s.ndim) for s in specs]
-        if structure != held.structure or found != [(s.kind, s.dtype, s.ndim) for s in held.specs]:
-            raise TypeError(f"{self.__name__} was compiled for ({_shown(held.specs)}), not for "
-                            f"({_shown(specs)})")
-        result = held.attempt(leaves)
-        if result is NotImplemented:
-            raise TypeError(f"{self.__name__} was compiled for other sizes: the first line of its "
-                            f"graph says which\n{self.graph.splitlines()[0]}")
-        return result
+        if not self._is_for(specs, structure):
+            return NotImplemented
+        return self._specialisation.attempt(leaves)
+
+    def _is_for(self, specs: Sequence[ArgSpec], structure: Structure) -> bool:
+        """Return whether the program was compiled for arguments of these kinds."""
+        held = self._specialisation
+        return structure == held.structure and [(s.kind, s.dtype, s.ndim) for s in specs] == [
+            (s.kind, s.dtype, s.ndim) for s in held.specs]
 
     def _specs(self, leaves: list[object]) -> tuple[tuple[ArgSpec, ...], list[Any]]:
         """Return the specs of arguments, and the arguments, arrays of a device in one form."""
@@ -202,6 +225,11 @@ def _load(path: Path) -> Snapshot:
             raise
         raise SnapshotError(f"{path} cannot be loaded: {e.strerror}. If you trust who wrote it, "
                             "load a copy in a folder of your own") from None
+    return read_snapshot(data, str(path))
+
+
+def read_snapshot(data: bytes, name: str) -> Snapshot:
+    """Return the program that the content of a file holds; `name` stands for it in messages."""
     try:
         return _loaded(data)
     except TracejitError:
@@ -209,7 +237,7 @@ def _load(path: Path) -> Snapshot:
     except Exception as e:  # an altered file can lead to any
         text = str(e) if isinstance(e, (BadObject, Missing)) else f"it is damaged ({e!r})"
         raise SnapshotError(
-            f"{path} cannot be loaded: {text}. Save it again from the function") from None
+            f"{name} cannot be loaded: {text}. Save it again from the function") from None
 
 
 def _loaded(data: bytes) -> Snapshot:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tracejit.runtime.function import Function
 
-__all__ = ["reduce_function"]
+__all__ = ["find_cloudpickle", "reduce_function"]
 
 Origin = tuple[FunctionType, str, str]
 """A function that goes by value, the name of its file, and the text of the file."""
@@ -58,7 +58,8 @@ def _find(module: str | None, name: str) -> Any:
     return found
 
 
-def _cloudpickle() -> Any:
+def find_cloudpickle() -> Any:
+    """Return the module of cloudpickle, also joblib's copy of it; None where there is none."""
     for home in ("cloudpickle", "joblib.externals.cloudpickle"):
         try:
             return __import__(home, fromlist=["CloudPickler"])
@@ -68,7 +69,7 @@ def _cloudpickle() -> Any:
 
 
 def _by_value(parts: tuple[object, ...]) -> bytes | None:
-    cloudpickle = _cloudpickle()
+    cloudpickle = find_cloudpickle()
     if cloudpickle is None:
         return None
     text: bytes = cloudpickle.dumps((_origins(parts), *parts))
@@ -85,7 +86,7 @@ def _origins(parts: tuple[object, ...]) -> tuple[Origin, ...]:
     cell has no file that another process could read. The functions are found by pickling once into
     nothing; a transformed function that is met then is pickled without its origins.
     """
-    cloudpickle = _cloudpickle()
+    cloudpickle = find_cloudpickle()
     if cloudpickle is None or _OPEN.searches:
         return ()
     found: dict[int, FunctionType] = {}

@@ -1,0 +1,1 @@
+"""Sums over chunks of data and sweeps over parameters, on workers of other engines."""

@@ -1,0 +1,100 @@
+"""Programs that go to workers: compiled here, and anew when what they read changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracejit.artifacts.snapshots import digest_of_snapshot, snapshot_of
+from tracejit.runtime.function import Function
+from tracejit.trace.state.paths import READING_FAILS, Leaf
+from tracejit.transforms.public import jit
+
+if TYPE_CHECKING:
+    from tracejit.runtime.stages import Compiled
+
+__all__ = ["Programs", "Shipped", "as_function"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shipped:
+    """A program for workers.
+
+    name     -- the digest of its content
+    data     -- the content of a file of `compiled.save`
+    contents -- the bytes of the floats and arrays that it reads from outside, as they are in it
+    """
+
+    name: str
+    data: bytes
+    compiled: Compiled
+    contents: tuple[bytes, ...]
+
+    def is_current(self) -> bool:
+        """Return whether what the program reads from outside is as it was."""
+        if not all(guard.holds() for guard in self.compiled.interface.guards):
+            return False
+        try:
+            return _contents(self.compiled) == self.contents
+        except READING_FAILS:
+            return False
+
+
+def _contents(compiled: Compiled) -> tuple[bytes, ...]:
+    return tuple(np.asarray(s.read()).tobytes() for s in compiled.interface.sources
+                 if isinstance(s, Leaf))
+
+
+class Programs:
+    """The programs of one function, in the order in which they were needed."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.name: str = getattr(function, "__qualname__", "the function")
+        self._shipped: list[Shipped] = []
+
+    def current(self) -> list[Shipped]:
+        """Return the programs that hold now; what reads something that has changed is dropped."""
+        self._shipped = [x for x in self._shipped if x.is_current()]
+        return self._shipped
+
+    def make(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Shipped:
+        """Compile the program for a call, to be tried after those that are there.
+
+        Raises `TypeError` where a program cannot do its work elsewhere.
+        """
+        compiled = self.function.trace(*args, **kwargs).lower().compile()
+        self._require_whole(compiled)
+        data = snapshot_of(compiled)
+        name = digest_of_snapshot(data)
+        if any(x.name == name for x in self._shipped):
+            raise TypeError(f"{self.name} does not run on a worker with the program that was "
+                            "compiled for its arguments")
+        made = Shipped(name, data, compiled, _contents(compiled))
+        self._shipped.append(made)
+        return made
+
+    def _require_whole(self, compiled: Compiled) -> None:
+        interface = compiled.interface
+        if compiled.lowered.traced.program.capture.unseen:
+            raise TypeError(f"{self.name} reads state that may differ at every call, a file or a "
+                            "clock say, which workers do not share. Pass what it reads")
+        if interface.written or interface.assigned:
+            raise TypeError(f"{self.name} writes to its arguments or to variables, which are "
+                            "copies on workers. Let it write to copies of its own")
+        if any(s.kind == "generator" for s in (compiled._arguments or ((),))[0]):
+            raise TypeError(f"{self.name} draws from a Generator, which each worker would have a "
+                            "copy of. Pass the numbers that are drawn")
+
+
+def as_function(g: Callable[..., object], what: str) -> Function:
+    """Return a function as a transformed one for the CPU; `TypeError` where it cannot be one."""
+    if not callable(g):
+        raise TypeError(f"{what} takes a function, not {g!r}")
+    found: Any = g if isinstance(g, Function) else jit(g)
+    if found._target != "cpu":
+        raise TypeError(f'{what} runs on CPUs: give it a function without target="cuda"')
+    return found  # type: ignore[no-any-return]
