@@ -408,6 +408,20 @@ def test_a_user_solves_with_the_jacobian() -> None:
         tracejit.jit(lambda a: early(np.zeros(3), a))(0.3)
 
 
+@tracejit.custom_gradient
+def cubed(x):
+    y = pure_callback(np.power, x, x, 3)
+    return y, lambda dy: dy * 3.0 * x * x
+
+
+def test_a_residual_may_have_a_gradient_of_its_own() -> None:
+    solve = custom_root(lambda x, a: cubed(x) + x - a)(lambda x0, a: so.root(
+        lambda x: x ** 3 + x - a, x0, tol=1e-13).x)
+    found = tracejit.grad(lambda a: np.sum(solve(np.zeros(2), a) * a))(np.array([1.0, 10.0]))
+    x = solve(np.zeros(2), np.array([1.0, 10.0]))
+    assert np.allclose(found, x + np.array([1.0, 10.0]) / (3.0 * x * x + 1.0))
+
+
 # --- elsewhere ----------------------------------------------------------------------------------
 
 

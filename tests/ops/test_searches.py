@@ -213,6 +213,7 @@ def test_scipys_errors_are_raised() -> None:
     (lambda x: so.least_squares(lambda y: y - x, [0.0], bounds=(0, 1)).x, "with bounds="),
     (lambda x: so.fsolve(lambda y: y - x, [0.0], full_output=True)[0], "with full_output="),
     (lambda x: so.minimize(lambda y: (y[0] - x) ** 2, [0.0]).message, "`message` of what a search"),
+    (lambda x: so.minimize(lambda y: (y[0] - x) ** 2, np.zeros(1, np.float32)).x, "of float32"),
     (lambda x: so.root(lambda y: y - x, np.zeros((2, 2))).x, "an array of several axes"),
     (lambda x: so.root(lambda y: y - x * 1j, [0.0]).x, "of a complex function")])
 def test_what_has_no_derivative_is_refused(f: Callable[..., Any], words: str) -> None:

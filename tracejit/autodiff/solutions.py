@@ -7,7 +7,7 @@ its derivatives, both ways.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,8 @@ from tracejit.ir.core import Atom, Block, Eqn, Params, Value
 from tracejit.ir.dims import product
 from tracejit.ir.lowering import Inline
 from tracejit.ir.types import Aval, scalar
-from tracejit.ir.walk import copy_block, copy_eqn, free_values
-from tracejit.ops.calls import inline_region
+from tracejit.ir.walk import all_eqns, copy_block, copy_eqn, free_values
+from tracejit.ops.calls import find_gradient, inline_region, is_marked
 from tracejit.ops.cotangents import Cotangent, Tangent
 from tracejit.ops.implicit import RULES, Rule, implied
 from tracejit.ops.kinds import only, structural
@@ -99,17 +99,33 @@ def _jacobian(block: Block, atoms: Sequence[Atom]) -> Tracer:
     unknown = block.inputs[0].aval
     if not unknown.shape:
         one = value_of(emit_value("full", [atom_of(unknown.dtype.type(1))], {"shape": ()}))
+        if _goes_back_alone(block):
+            return pulled_back(block, atoms, [0], one)[0]
         return pushed_forward(block, atoms, [0], [atom_of(one)])
-    n, builder = product(unknown.shape), current().builder
+    if _goes_back_alone(block):
+        back = pullback_block(block, [0])
+        return _rows(unknown, lambda unit: inline_region(back, [*atoms, unit])[1])
     moved = forward_block(block, [block.inputs[0]], [0])
+    columns = _rows(unknown, lambda unit: inline_region(moved, [*atoms, unit])[1])
+    return apply("transpose", columns, axes=(1, 0))
+
+
+def _goes_back_alone(block: Block) -> bool:
+    """Return whether a block has functions with derivatives in reverse mode alone."""
+    return any(e.outputs and e.op.jvp is None and not is_marked(e.op)
+               and find_gradient(e.op) is not None for e in all_eqns(block))
+
+
+def _rows(like: Aval, derivative: Callable[[Atom], Atom]) -> Tracer:
+    """Return a matrix whose rows are derivatives along the units of an array, flat."""
+    n, builder = product(like.shape), current().builder
     index = Value(scalar(np.int64), "i")
     builder.assume(index, 0, n - 1)
     with builder.block((index,)) as scope:
-        unit: Any = cast(apply("iota", size=n) == tracer_of(index), unknown.dtype)
-        dot = apply("reshape", unit, shape=unknown.shape)
-        column = value_of(inline_region(moved, [*atoms, atom_of(dot)])[1])
-        region = scope.close([atom_of(apply("reshape", column, shape=(n,)))])
-    return apply("transpose", value_of(emit("map_", [], {"size": n}, [region])[0]), axes=(1, 0))
+        unit: Any = cast(apply("iota", size=n) == tracer_of(index), like.dtype)
+        found = value_of(derivative(atom_of(apply("reshape", unit, shape=like.shape))))
+        region = scope.close([atom_of(apply("reshape", found, shape=(n,)))])
+    return value_of(emit("map_", [], {"size": n}, [region])[0])
 
 
 def factorised(equations: Equations, x: Atom) -> tuple[Tracer, list[Tracer], Any]:

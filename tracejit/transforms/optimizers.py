@@ -127,6 +127,10 @@ def minimize(fun: Callable[..., object], x0: object, args: object = (), method: 
     refuse_settings("minimize", bounds=bounds, constraints=constraints, hess=hess, hessp=hessp,
                     callback=callback)
     start, given = start_of(x0, "minimize"), as_tuple(args)
+    dtype = as_tracer(x0).dtype
+    if dtype.kind == "f" and dtype != REAL:
+        raise refuse(f"scipy.optimize.minimize from a point of {dtype}, which SciPy's methods keep "
+                     "or not, cannot be captured", "Pass x0.astype(float)")
     blocks = with_jacobian("minimize", fun, jac, start, given, one_number, _MINIMUM)
     settings = {"method": method, "tol": tol, "options": options}
     if isinstance(jac, str):
