@@ -52,6 +52,48 @@ def until(x: Any) -> Any:
     return y
 
 
+def until_large(x: Any) -> Any:
+    y = x.copy()
+    for i in range(len(x) - 1):
+        if y[i] > 1.0:
+            break
+        y[i + 1] *= x[i]
+    return y
+
+
+def refined(x: Any) -> Any:
+    y = np.ones(len(x))
+    for _ in range(50):
+        step = (y * y - x) / (2.0 * y)
+        y = y - step
+        if np.max(np.abs(step)) < 1e-9:
+            break
+    return y
+
+
+def counted(x: Any) -> Any:
+    y, k = x.copy(), 0
+    while np.sum(y) > 0.1:
+        y, k = 0.5 * y, k + 1
+    return y * k
+
+
+def by_steps(x: Any) -> Any:
+    y, k = x.copy(), 0
+    while np.sum(y) > 0.0:
+        y[k % 3] -= 1.0
+        k += 1
+    return y
+
+
+def gathered(x: Any) -> Any:
+    items, k = [], 0
+    while k < 3 and x[k] > -1e3:
+        items.append(x[k] * x[-1])
+        k += 1
+    return sum(items) * np.ones(1)
+
+
 def largest(x: Any) -> Any:
     return x[np.argmax(x)] * np.ones(2)
 
@@ -99,6 +141,10 @@ KNOWN = [
         [[0, 0, 1], [1, 1, 0], [0, 0, 0]], bool)),
     (either, 4, (), np.array([[1, 1, 0, 1]], bool)),
     (until, 4, (), np.tri(4, dtype=bool)),
+    (until_large, 4, (), band(4, -1, 0)),
+    (refined, 3, (), np.eye(3, dtype=bool)),
+    (counted, 3, (), np.eye(3, dtype=bool)),
+    (gathered, 5, (), np.array([[1, 1, 1, 0, 1]], bool)),
     (largest, 3, (), np.ones((2, 3), bool)),
     (written_somewhere, 3, (), np.array([[1, 1, 0], [0, 1, 0], [0, 1, 1]], bool)),
     (lambda x: np.linalg.solve(np.diag(x[:2]), x[2:4]), 5, (),
@@ -162,7 +208,7 @@ def test_the_line_that_makes_rows_dense_is_named() -> None:
     assert f"test_jacobian_sparsity.py:{line}: reduce_sum: an element of its result depends on " \
            "all inputs" in why
     assert "data decides" in tracejit.jacobian_sparsity(largest, np.ones(3)).why()
-    assert "taken together" in tracejit.jacobian_sparsity(until, np.ones(3)).why()
+    assert "taken together" in tracejit.jacobian_sparsity(by_steps, np.ones(3)).why()
     assert tracejit.jacobian_sparsity(sides, np.ones(3)).why() == "no line makes a row dense"
 
 

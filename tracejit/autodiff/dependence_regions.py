@@ -1,7 +1,8 @@
 """Branches and loops, as far as inputs that elements depend on go.
 
-A branch that data decides goes both ways. A loop of as many iterations as sizes and integers say
-runs them one by one; any other runs until an iteration changes nothing, its index unknown.
+A branch that data decides goes both ways. Iterations of a loop run one by one, while sizes and
+integers say how many there may be, or until they change nothing; else any number of them is taken
+together, the index unknown.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ __all__ = ["run_region"]
 _TOGETHER = "its iterations are taken together, as data decides how many there are"
 _TOO_MANY = "its iterations are taken together, as there are too many to go through"
 _PATIENCE = 200
-"""How many iterations may change sets before all elements of a value get one."""
+"""How many iterations may change sets before all elements of a value get one; and how many may
+change none, each perhaps the last, before they are taken together."""
 
 
 def run_region(run: Dependences, eqn: Eqn, ins: list[Reach],
@@ -40,8 +42,20 @@ def _branches(run: Dependences, eqn: Eqn, ins: list[Reach]) -> list[Reach]:
     (condition,) = ins
     if condition.known is not None:
         return run.run(IfEqn(eqn).branch(condition.known), [])
-    left, right = (run.run(region, []) for region in eqn.regions)
-    return [_joined(run, a, b) for a, b in zip(left, right, strict=True)]
+    left, right = (_branch(run, eqn, truth) for truth in (True, False))
+    return _all_joined(run, left, right)
+
+
+def _branch(run: Dependences, eqn: Eqn, truth: bool) -> list[Reach]:
+    """Run a branch, in which the condition is known."""
+    decides = IfEqn(eqn)
+    condition = decides.condition
+    if isinstance(condition, Value):
+        before, run.env[condition] = run.env[condition], Reach(np.bool_(truth))
+    found = run.run(decides.branch(truth), [])
+    if isinstance(condition, Value):
+        run.env[condition] = before
+    return found
 
 
 def _joined(run: Dependences, a: Reach, b: Reach) -> Reach:
@@ -54,7 +68,7 @@ def _joined(run: Dependences, a: Reach, b: Reach) -> Reach:
     if isinstance(xs, (int, np.ndarray)) and isinstance(ys, (int, np.ndarray)) and (
             isinstance(xs, int) or isinstance(ys, int) or xs.shape == ys.shape):
         return Reach(known, run.sets.union(xs, ys))
-    if len(getattr(xs, "elements", ())) and len(xs) == len(getattr(ys, "elements", ())) == len(ys):
+    if hasattr(xs, "elements") and hasattr(ys, "elements") and len(xs) == len(ys):
         pair = (np.array(x.elements[:len(x)], np.int64) for x in (xs, ys))
         return Reach(None, type(xs)(np.asarray(run.sets.union(*pair))))
     return Reach(known, run.all_of([a, b]))
@@ -66,6 +80,10 @@ def _is_same(a: Reach, b: Reach) -> bool:
         return False
     if a.known is not None and not np.array_equal(a.known, b.known):
         return False
+    return _has_same_sets(a, b)
+
+
+def _has_same_sets(a: Reach, b: Reach) -> bool:
     xs, ys = a.sets, b.sets
     if hasattr(xs, "elements") or hasattr(ys, "elements"):
         return xs is ys or (type(xs) is type(ys) and len(xs) == len(ys) and
@@ -96,18 +114,30 @@ def _loop(run: Dependences, eqn: Eqn, ins: list[Reach]) -> list[Reach]:
 
 
 def _while(run: Dependences, loop: LoopEqn, ins: list[Reach]) -> list[Reach]:
+    """Run iterations one by one; `left` is what they may leave, once one may be the last."""
     assert loop.test is not None
-    trips = 0
-    while run.budget >= 0:
+    reads_index = any(region.inputs[0] in free_values(Block((), region.eqns, region.outputs))
+                      for region in (loop.test, loop.body))
+    left: list[Reach] | None = None
+    trips = idle = 0
+    while run.budget >= 0 and idle < _PATIENCE:
         (goes_on,) = run.run(loop.test, [Reach(np.int64(trips)), *ins])
-        if goes_on.known is None:
-            break
-        if not goes_on.known:
-            return [Reach(np.int64(trips)), *ins]
-        ins = run.run(loop.body, [Reach(np.int64(trips)), *ins])
+        if goes_on.known is None or not goes_on.known:
+            more = ins if left is None else _all_joined(run, left, ins)
+            if goes_on.known is not None:
+                return [Reach(np.int64(trips)) if left is None else NOTHING, *more]
+            is_new = left is None or not all(map(_has_same_sets, left, more))
+            left, idle = more, 0 if is_new else idle + 1
+        before, ins = ins, run.run(loop.body, [Reach(np.int64(trips)), *ins])
+        if left is not None and not reads_index and all(map(_is_same, before, ins)):
+            return [NOTHING, *_all_joined(run, left, ins)]
         trips += 1
     run.note(loop.eqn, _TOGETHER if run.budget >= 0 else _TOO_MANY)
-    return [NOTHING, *_until_same(run, loop, ins)]
+    return [NOTHING, *_until_same(run, loop, ins if left is None else _all_joined(run, left, ins))]
+
+
+def _all_joined(run: Dependences, xs: list[Reach], ys: list[Reach]) -> list[Reach]:
+    return [_joined(run, a, b) for a, b in zip(xs, ys, strict=True)]
 
 
 def _until_same(run: Dependences, loop: LoopEqn, ins: list[Reach]) -> list[Reach]:
@@ -115,7 +145,7 @@ def _until_same(run: Dependences, loop: LoopEqn, ins: list[Reach]) -> list[Reach
     budget, run.budget = run.budget, max(run.budget, 1)
     for turn in range(3 * _PATIENCE):
         left = run.run(loop.body, [NOTHING, *ins])
-        found = [_joined(run, a, b) for a, b in zip(ins, left, strict=True)]
+        found = _all_joined(run, ins, left)
         if all(map(_is_same, ins, found)):
             run.budget = budget
             return found

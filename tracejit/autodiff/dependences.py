@@ -151,7 +151,7 @@ class Dependences:
         """Return the results of known operands; None where something is unknown, or rounded."""
         for x in values:
             if x is None:
-                return None
+                return _decided(eqn, values)
         op, params = eqn.op, self.params(eqn)
         if params is None or not _is_pure(eqn):
             return None
@@ -203,6 +203,19 @@ class Dependences:
         if found != EMPTY and why:
             self.note(eqn, why)
         return [Reach(None, found)] * len(eqn.outputs)
+
+
+_DECIDING = {"logical_and": False, "logical_or": True}
+"""Ops of truth values that one operand of this value decides."""
+
+
+def _decided(eqn: Eqn, values: list[Any]) -> list[Reach] | None:
+    """Return the result of an op that one of its operands decides, if that is known."""
+    found = _DECIDING.get(eqn.op.name)
+    if found is not None and not eqn.output.aval.shape and any(
+            x is not None and bool(x) is found for x in values):
+        return [Reach(np.bool_(found))]
+    return None
 
 
 def _is_pure(eqn: Eqn) -> bool:

@@ -35,9 +35,9 @@ def jacobian_sparsity(fn: Callable[..., object], *args: object, argnums: int = 0
     The pattern is a boolean `scipy.sparse.coo_array` of shape (elements of the result, elements of
     the argument), both in C order; `jac_sparsity=` of `scipy.optimize.least_squares` and
     `scipy.integrate.solve_ivp` takes it. It is found from the function's graph and from no float:
-    of a branch that data decides both sides count, a loop as long as data decides runs until
-    nothing changes, an index that data decides may be any. So no element is missed, and
-    some may be in it that are always zero. Integers and truth values among the arguments, and
+    of a branch that data decides both sides count, a loop that data ends may end after any
+    iteration, an index that data decides may be any. So no element is missed, and some
+    may be in it that are always zero. Integers and truth values among the arguments, and
     those that the function reads from outside, are taken as they are: the pattern is for them.
     `why()` of the result says, line by line, where rows became dense.
 
