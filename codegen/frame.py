@@ -72,6 +72,7 @@ class KernelFrame:
         self.failures: list[Failure] = []
         self._taken = set(reserved_names(target))
         self._open_names: list[str] = []
+        self._loop_names: set[str] = set()
 
     # --- blocks ---------------------------------------------------------------------------------
 
@@ -151,12 +152,15 @@ class KernelFrame:
     # --- names ----------------------------------------------------------------------------------
 
     def fresh(self, stem: str) -> str:
-        """Return a new name, an identifier that stands for nothing else where it is read."""
+        """Return a new name, an identifier that stands for nothing else, here or elsewhere.
+
+        A loop variable of that name anywhere would be one scalar with it, of one dtype.
+        """
         stem = identifier(stem)
         if MADE_OF_NAMES.match(stem):
             stem = f"v{stem}"
         name, k = stem, 1
-        while not self._is_new(name):
+        while not self._is_new(name) or name in self._loop_names:
             k += 1
             name = f"{stem}_{k}"
         self._taken.add(name)
@@ -187,6 +191,7 @@ class KernelFrame:
         stems = [identifier(v.name or "i"), *"ijklmnpqrst", *(f"i{k}" for k in range(100))]
         name = next(s for s in stems if self._is_new(s) and not MADE_OF_NAMES.match(s))
         self._open_names.append(name)
+        self._loop_names.add(name)
         self.names[v] = Var(name, I64)
         try:
             yield name

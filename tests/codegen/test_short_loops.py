@@ -219,3 +219,33 @@ def test_why_says_which_sizes_have_loops_of_their_own(shape: tuple[int, int],
                                                       is_short: bool) -> None:
     lowered = tracejit.grad(pairs).trace(np.ones(shape), np.ones(shape[0])).lower()
     assert ("m == 3: loops over it are written out" in lowered.why()) is is_short
+
+
+# --- names --------------------------------------------------------------------------------------
+
+
+def _rolled(W: Any, b: Any, V: Any, c: Any, x: Any, steps: int) -> Any:
+    """Take steps of a network whose b has no part in it; its size takes a letter."""
+    for _ in range(steps):
+        x = x + 0.1 * (np.tanh(x ** 3 @ W) @ V + c)
+    return np.sum(x ** 2)
+
+
+def test_sums_in_registers_have_names_that_no_loop_has() -> None:
+    """Five loops, and sizes of five letters: the innermost loop counts by `s`."""
+    rng = np.random.default_rng(0)
+    W, b, V, c = (rng.normal(size=(3, *shape)) for shape in ((2, 4), (4,), (4, 2), (2,)))
+    x = rng.normal(size=(16, 2))
+    slopes = tracejit.grad(_rolled, argnums=(0, 1, 2, 3))
+    together = tracejit.vmap(slopes, in_axes=(0, 0, 0, 0, None, None))
+    found = together(W, b, V, c, x, 2)
+    with tracejit.config(verify=True):
+        checked = tracejit.vmap(slopes, in_axes=(0, 0, 0, 0, None, None))(W, b, V, c, x, 2)
+    for k in range(3):
+        alone = slopes(W[k], b[k], V[k], c[k], x, 2)
+        for f, g, h in zip(found, checked, alone, strict=True):
+            np.testing.assert_allclose(f[k], h, rtol=1e-11, atol=1e-13)
+            np.testing.assert_allclose(g[k], h, rtol=1e-11, atol=1e-13)
+    step = 1e-6
+    up, down = (_rolled(W[0] + h, b[0], V[0], c[0], x, 2) for h in (step, -step))
+    assert np.sum(found[0][0]) == pytest.approx((up - down) / (2 * step), rel=1e-6)

@@ -52,10 +52,10 @@ def kernel(ctx, theta, x, y, out0, out1, arena, n):
     trsm("L", "N", "N", n, 1, t23, t29)                       # %29  gaussian_process.py:11
     trsm("U", "N", "U", n, 1, t23, t29)
     for k in range(n - 1, -1, -1):
-        for j in range(1):
-            held = t29[k * 1 + j]
-            t29[k * 1 + j] = t29[(t24[k] - 1) * 1 + j]
-            t29[(t24[k] - 1) * 1 + j] = held
+        for j_2 in range(1):
+            held = t29[k * 1 + j_2]
+            t29[k * 1 + j_2] = t29[(t24[k] - 1) * 1 + j_2]
+            t29[(t24[k] - 1) * 1 + j_2] = held
     s32 = 0.0
     s35 = 0.0
     for block in range(0, n, 4096):
@@ -69,47 +69,47 @@ def kernel(ctx, theta, x, y, out0, out1, arena, n):
         s32 = radd(s32, s32_part)
         s35 = radd(s35, s35_part)
     for k_2 in range(n):
-        for j_2 in range(1):
-            held_2 = t38[k_2 * 1 + j_2]
-            t38[k_2 * 1 + j_2] = t38[(t24[k_2] - 1) * 1 + j_2]
-            t38[(t24[k_2] - 1) * 1 + j_2] = held_2
+        for j_3 in range(1):
+            held_2 = t38[k_2 * 1 + j_3]
+            t38[k_2 * 1 + j_3] = t38[(t24[k_2] - 1) * 1 + j_3]
+            t38[(t24[k_2] - 1) * 1 + j_3] = held_2
     trsm("U", "T", "U", n, 1, t23, t38)
     trsm("L", "T", "N", n, 1, t23, t38)                       # %39  gaussian_process.py:11
     if n * n * 1 >= 4096:
         gemm("N", "T", n, n, 1, t38, 1, t29, 1, t40)          # %40  gaussian_process.py:11
     else:
         for i in range(n):
-            for l in range(n):
+            for j in range(n):
                 s40 = 0.0
-                for m in range(1):
-                    s40 = radd(s40, t38[i] * t29[l])          # %40  gaussian_process.py:11
-                t40[i * n + l] = s40
+                for l in range(1):
+                    s40 = radd(s40, t38[i] * t29[j])          # %40  gaussian_process.py:11
+                t40[i * n + j] = s40
     v36 = s32 + s35                                           # %36  gaussian_process.py:12
     for i in range(n):
-        for l in range(n):
-            t42[i * n + l] = 0.0                              # %42  gaussian_process.py:10
+        for j in range(n):
+            t42[i * n + j] = 0.0                              # %42  gaussian_process.py:10
     for i in range(n):
         t42[i * n + i] = t42[i * n + i] + 1.0 / t22[i * n + i]  # %37 %43  gaussian_process.py:10
     if n * n * n >= 4096:
         gemm("T", "N", n, n, n, t22, n, t42, n, t44)          # %44  gaussian_process.py:10
     else:
         for i in range(n):
-            for l in range(n):
-                t44[i * n + l] = 0.0                          # %44  gaussian_process.py:10
+            for j in range(n):
+                t44[i * n + j] = 0.0                          # %44  gaussian_process.py:10
         for i in range(n):
-            for l in range(n):
-                v22_3 = t22[i * n + l]
-                for m in range(n):
-                    t44[l * n + m] = t44[l * n + m] + v22_3 * t42[i * n + m]  # %44  gaussian_process.py:10
+            for j in range(n):
+                v22_3 = t22[i * n + j]
+                for l in range(n):
+                    t44[j * n + l] = t44[j * n + l] + v22_3 * t42[i * n + l]  # %44  gaussian_process.py:10
     for i in range(n):
-        for l in range(n):
-            v50 = t44[i * n + l] * select(i > l, 1.0, select(i == l, 0.5, 0.0))  # %46 %47 %45 %48 %50  gaussian_process.py:10
-            v50_2 = t44[l * n + i] * select(l > i, 1.0, select(l == i, 0.5, 0.0))  # %46 %47 %45 %48 %50  gaussian_process.py:10
-            t53[i * n + l] = select(i >= l, v50, 0.0) + select(l >= i, v50_2, 0.0)  # %49 %51 %53  gaussian_process.py:10
+        for j in range(n):
+            v50 = t44[i * n + j] * select(i > j, 1.0, select(i == j, 0.5, 0.0))  # %46 %47 %45 %48 %50  gaussian_process.py:10
+            v50_2 = t44[j * n + i] * select(j > i, 1.0, select(j == i, 0.5, 0.0))  # %46 %47 %45 %48 %50  gaussian_process.py:10
+            t53[i * n + j] = select(i >= j, v50, 0.0) + select(j >= i, v50_2, 0.0)  # %49 %51 %53  gaussian_process.py:10
     trsm("L", "T", "N", n, n, t22, t53)                       # %54  gaussian_process.py:10
     for i in range(n):
-        for l in range(n):
-            t55[i * n + l] = t53[l * n + i]                   # %55  gaussian_process.py:10
+        for j in range(n):
+            t55[i * n + j] = t53[j * n + i]                   # %55  gaussian_process.py:10
     trsm("L", "T", "N", n, n, t22, t55)                       # %56  gaussian_process.py:10
     s61 = 0.0
     s63 = 0.0
@@ -119,11 +119,11 @@ def kernel(ctx, theta, x, y, out0, out1, arena, n):
         s63_part = 0.0
         s69_part = 0.0
         x_4 = x[i]
-        for l in range(n):
-            v57 = t55[i * n + l] * select(i > l, 1.0, select(i == l, 0.5, 0.0))  # %46 %47 %45 %48 %57  gaussian_process.py:10
-            v59 = -t40[i * n + l] + select(i >= l, v57, 0.0)  # %49 %58 %41 %59  gaussian_process.py:10
-            s61_part = radd(s61_part, v59 * f64(l == i))      # %18 %19 %60 %61  gaussian_process.py:9
-            v8_2 = x_4 - x[l]                                 # %8  gaussian_process.py:8
+        for j in range(n):
+            v57 = t55[i * n + j] * select(i > j, 1.0, select(i == j, 0.5, 0.0))  # %46 %47 %45 %48 %57  gaussian_process.py:10
+            v59 = -t40[i * n + j] + select(i >= j, v57, 0.0)  # %49 %58 %41 %59  gaussian_process.py:10
+            s61_part = radd(s61_part, v59 * f64(j == i))      # %18 %19 %60 %61  gaussian_process.py:9
+            v8_2 = x_4 - x[j]                                 # %8  gaussian_process.py:8
             v12_2 = -0.5 * (v8_2 * v8_2) / v11                # %9 %10 %12  gaussian_process.py:9
             v13_2 = exp(v12_2)                                # %13  gaussian_process.py:9
             s63_part = radd(s63_part, v59 * v13_2)            # %62 %63  gaussian_process.py:9
