@@ -34,7 +34,7 @@ _HOMES: dict[str, str] = {
     "jacobian_sparsity": "tracejit.transforms.sparsity",
     **dict.fromkeys(("custom_fixed_point", "custom_linear_solve", "custom_root"),
                     "tracejit.transforms.solutions"),
-    "sum_over": "tracejit.scale.sums",
+    "sum_over": "tracejit.scale.sums", "sweep": "tracejit.scale.sweeps",
     **dict.fromkeys(("DeviceError", "Refusal"), "tracejit.errors"),
     "DeviceArray": "tracejit.program.cuda.arrays", "stream": "tracejit.program.cuda.streams",
     "register_structure": "tracejit.classes",

@@ -59,6 +59,7 @@ from tracejit.transforms.near_points import (
     value_and_jacobian as value_and_jacobian,
 )
 from tracejit.scale.sums import sum_over as sum_over
+from tracejit.scale.sweeps import sweep as sweep
 from tracejit.transforms.public import (
     grad as grad,
     hessian as hessian,
@@ -101,5 +102,5 @@ __all__ = ["AggregationMethod", "DeviceArray", "DeviceError", "Function", "Gradi
            "jacobian_sparsity", "jacrev", "jit", "jvp", "linear_operator", "linearize", "load",
            "map", "no_gradient", "profile", "pure_callback", "recompute_grad", "register_op",
            "register_structure", "scan", "show_versions", "sparse_hessian", "sparse_jacobian",
-           "spec", "stop_gradient", "stream", "sum_over", "taylor", "value_and_grad",
+           "spec", "stop_gradient", "stream", "sum_over", "sweep", "taylor", "value_and_grad",
            "value_and_jacobian", "vjp", "vmap", "while_loop"]

@@ -95,6 +95,7 @@ LONG_FUNCTIONS = {
     "tape.backward.go_back": "the loop of a tape: a call of a helper costs what a step costs",
     "tape.recording.perform": "runs at each operation of a tape, in about a microsecond",
     "scale.sums.sum_over": "public: its docstring explains chunks, workers and bits",
+    "scale.sweeps.sweep": "public: its docstring explains sets of parameters and batches",
     "tape.symbolic.gradients": "public: its docstring is that of seven arguments",
     "transforms.checkpointing.checkpoint": "public: its docstring explains loops and functions",
     **{f"transforms.solutions.{name}": "public: its docstring explains solvers and solutions"

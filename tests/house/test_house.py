@@ -22,7 +22,7 @@ import tracejit
 TRANSFORMS = ("custom_fixed_point", "custom_linear_solve", "custom_root", "gauss_newton", "grad",
               "hessian", "hessp", "hvp", "jacfwd", "jacobian", "jacobian_sparsity", "jacrev", "jit",
               "jvp", "linear_operator", "linearize", "sparse_hessian", "sparse_jacobian",
-              "sum_over", "taylor", "value_and_grad", "value_and_jacobian", "vjp", "vmap")
+              "sum_over", "sweep", "taylor", "value_and_grad", "value_and_jacobian", "vjp", "vmap")
 MADE_BY_TRACEJIT = {"DeviceArray", "DeviceError", "Function", "Refusal"}
 """The public classes of which users make no object."""
 

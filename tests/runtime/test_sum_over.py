@@ -378,3 +378,17 @@ def test_progress_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     total(W, X, Y)
     total(W, X, Y)
     assert "loss: step 2, 3 of 3 chunks" in capsys.readouterr().err
+
+
+def test_the_example_of_streamed_rows_is_the_gradient_by_hand(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    from examples import billion_rows as example
+
+    monkeypatch.setattr(example, "CHUNK", 100)
+    makers = example.chunks_of("250")
+    rows = np.concatenate([make() for make in makers])
+    total = tracejit.sum_over(tracejit.value_and_grad(example.loss), over="rows")
+    assert [len(make()) for make in makers] == [100, 100, 50]
+    for found, expected in zip(total(example.TRUE, makers), example.by_hand(example.TRUE, rows),
+                               strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)

@@ -139,6 +139,13 @@ class Function(Displayed, Generic[P, R]):
             raise TypeError(f"{self!r} belongs to this process and cannot be pickled")
         return reduce(self)
 
+    def __dask_tokenize__(self) -> Any:
+        """Return what Dask knows the function by: code, transform, and what it reads now."""
+        import uuid
+
+        token = getattr(self.transform, "token", None)
+        return uuid.uuid4().hex if token is None else token()
+
     # --- calls ----------------------------------------------------------------------------------
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:

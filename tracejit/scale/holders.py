@@ -19,7 +19,7 @@ from tracejit.transforms.pickling import find_cloudpickle
 from tracejit.tree import flatten
 
 __all__ = ["Answer", "Chunk", "ChunkHolder", "ChunkMaker", "Slot", "StepRequest", "dumps",
-           "in_plain_form", "one_thread_of_blas"]
+           "in_plain_form", "one_thread_of_blas", "sendable"]
 
 Chunk = tuple[object, ...]
 """Per argument that is split: an array, or a `ChunkMaker` of one."""
@@ -132,7 +132,7 @@ class ChunkHolder:
                         total.add(number, found)
                 except Exception as e:
                     e.add_note(f"in chunk {number} of {request.count}")
-                    answer.failed = number, _sendable(e)
+                    answer.failed = number, sendable(e)
                     return answer
         answer.branches = [] if answer.missing else list(total.branches())
         return answer
@@ -141,19 +141,27 @@ class ChunkHolder:
         """Return a chunk's result; None where no program is right, which the answer notes."""
         parts = [in_plain_form(x.make() if isinstance(x, ChunkMaker) else x, f"chunk {number}")
                  for x in self.chunks[number]]
+        name, result = self.attempt(request.programs, request, parts)
+        if name is None:
+            answer.missing[number] = [(np.shape(x), np.asarray(x).dtype) for x in parts]
+            return None
+        leaves = flatten(result)[0]
+        require_numbers(leaves, request.name)
+        answer.used.add(name)
+        return leaves
+
+    def attempt(self, programs: Sequence[str], request: StepRequest,
+                parts: Sequence[object]) -> tuple[str | None, object]:
+        """Return the name of the first program that is right for a call, and the result."""
         args, kwargs = request.of_chunk(parts)
-        for name in request.programs:
+        for name in programs:
             result = self.programs[name].attempt(args, kwargs)
             if result is not NotImplemented:
-                leaves = flatten(result)[0]
-                require_numbers(leaves, request.name)
-                answer.used.add(name)
-                return leaves
-        answer.missing[number] = [(np.shape(x), np.asarray(x).dtype) for x in parts]
-        return None
+                return name, result
+        return None, None
 
 
-def _sendable(e: Exception) -> Exception:
+def sendable(e: Exception) -> Exception:
     """Return an error in a form that gets to another process, with its notes."""
     try:
         again = pickle.loads(pickle.dumps(e))

@@ -9,14 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.artifacts.snapshots import digest_of_snapshot, snapshot_of
+from tracejit.program.request import key_of
 from tracejit.runtime.function import Function
 from tracejit.trace.state.paths import READING_FAILS, Leaf
+from tracejit.trace.values.specs import spec_of_leaf
 from tracejit.transforms.public import jit
+from tracejit.tree import flatten_call
 
 if TYPE_CHECKING:
     from tracejit.runtime.stages import Compiled
 
 __all__ = ["Programs", "Shipped", "as_function"]
+
+
+MOST_KNOWN = 32
+"""How many programs of a function are remembered for further sums and sweeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +73,27 @@ class Programs:
 
         Raises `TypeError` where a program cannot do its work elsewhere.
         """
+        made = self._known(args, kwargs)
+        if any(x.name == made.name for x in self._shipped):
+            raise TypeError(f"{self.name} does not run on a worker with the program that was "
+                            "compiled for its arguments")
+        self._shipped.append(made)
+        return made
+
+    def _known(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Shipped:
+        """Return the program for a call: one of another sum or sweep, or one that is made now."""
+        leaves, structure = flatten_call(args, kwargs)
+        key = (key_of(structure, tuple(map(spec_of_leaf, leaves))), tuple(map(np.shape, leaves)))
+        known: dict[Any, Shipped] = vars(self.function).setdefault("_shipped_programs", {})
+        if key in known and known[key].is_current():
+            return known[key]
         compiled = self.function.trace(*args, **kwargs).lower().compile()
         self._require_whole(compiled)
         data = snapshot_of(compiled)
-        name = digest_of_snapshot(data)
-        if any(x.name == name for x in self._shipped):
-            raise TypeError(f"{self.name} does not run on a worker with the program that was "
-                            "compiled for its arguments")
-        made = Shipped(name, data, compiled, _contents(compiled))
-        self._shipped.append(made)
-        return made
+        if len(known) >= MOST_KNOWN:
+            known.clear()
+        known[key] = Shipped(digest_of_snapshot(data), data, compiled, _contents(compiled))
+        return known[key]
 
     def _require_whole(self, compiled: Compiled) -> None:
         interface = compiled.interface

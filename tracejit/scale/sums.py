@@ -72,8 +72,9 @@ def sum_over(g: Callable[..., object], over: str | int | Sequence[str | int] = (
     >>> def misfit(w, x, y):
     ...     return np.sum((x @ w - y) ** 2)
     >>> total = tracejit.sum_over(tracejit.value_and_grad(misfit), over=("x", "y"), rows=2)
-    >>> total(np.zeros(1), np.ones((5, 1)), np.arange(5.0))
-    (30.0, array([-20.]))
+    >>> value, slope = total(np.zeros(1), np.ones((5, 1)), np.arange(5.0))
+    >>> print(value, slope)
+    30.0 [-20.]
     """
     return SumOver(as_function(g, "sum_over"), over, on, rows=rows, progress=progress)
 

@@ -89,6 +89,12 @@ class Deferred:
         """Return the result of `__reduce__` for the function of this transform."""
         return reduce_function(function, self)
 
+    def token(self) -> tuple[object, ...]:
+        """Return the token by which Dask knows the function of this transform."""
+        from tracejit.transforms.tokens import token_of
+
+        return token_of(self)
+
     def inline(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         """Make a call part of the capture around it."""
         from tracejit.trace.ground.context import refuse
