@@ -19,6 +19,7 @@ import scipy.sparse.linalg as sl
 
 import tracejit
 from tracejit import custom_fixed_point, custom_linear_solve, custom_root, pure_callback, spec
+from tracejit.artifacts.fingerprints import fingerprint
 
 
 def slopes(f: Callable[..., Any], x: Any, h: float = 1e-3) -> Any:
@@ -431,6 +432,15 @@ def test_a_tape_has_the_gradient() -> None:
         tape.watch(a)
         y = cube(1.0, a) * 2.0
     assert tape.gradient(y, a) == pytest.approx(1 / 6)
+
+
+def test_solvers_of_other_settings_have_other_fingerprints() -> None:
+    def made(**settings: Any) -> str:
+        return fingerprint(custom_root(cubic, **settings)(by_brentq))
+
+    others = [{}, {"tol": 1e-3}, {"unconverged": "nan"}, {"argnums": 1}, {"argnums": (1, 2)},
+              {"has_aux": spec("int")}, {"solve": richardson}]
+    assert len({made(**settings) for settings in others}) == len(others) and made() == made()
 
 
 STORED = """

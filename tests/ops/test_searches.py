@@ -180,12 +180,17 @@ def at_a_bound(x):
     return so.minimize_scalar(lambda y: (y - x) ** 2, bounds=(0.0, 1.0)).x
 
 
+def not_to_the_end(x):
+    return so.minimize(lambda y: np.sum((y - x) ** 2), np.zeros(2), options={"gtol": 0.0}).x[0]
+
+
 def few_evaluations(x):
     return so.curve_fit(lambda t, a, k: a * np.exp(-k * t), TIMES, DATA * x, maxfev=3)[0][0]
 
 
-@pytest.mark.parametrize("f", [without_a_root, fsolve_without_a_root, ended_early, not_near,
-                               at_a_bound, few_evaluations], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [
+    without_a_root, fsolve_without_a_root, ended_early, not_near, at_a_bound, few_evaluations,
+    not_to_the_end], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("how", [tracejit.jit, tracejit.grad])
 def test_what_is_no_solution_is_an_error(f: Callable[..., Any], how: Callable[..., Any]) -> None:
     with warnings.catch_warnings():

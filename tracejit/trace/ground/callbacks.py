@@ -33,6 +33,8 @@ class Callee:
                  result: Structure, kinds: Sequence[str], dtypes: Sequence[np.dtype]) -> None:
         self.function, self.call = function, call
         self.leaves: tuple[Any, ...] = tuple(leaves)
+        self.is_flat = all(part.kind is None for part in call.parts)
+        """Whether no argument is a nest."""
         self.result, self.kinds, self.dtypes = result, tuple(kinds), tuple(dtypes)
 
     @property
@@ -48,6 +50,8 @@ class Callee:
         computed = iter(operands)
         leaves = [x[0] if isinstance(x, tuple) else _as_kind(next(computed), x)
                   for x in self.leaves]
+        if self.is_flat:
+            return leaves
         args: list[Any] = list(unflatten(self.call, leaves))
         return args
 
@@ -61,6 +65,8 @@ class Callee:
 
     def checked(self, result: object, shapes: Sequence[tuple[int, ...] | None]) -> list[np.ndarray]:
         """Return results as arrays; raise `TypeError` or `ValueError` where they are others."""
+        if self.result.kind is None and isinstance(result, np.ndarray):
+            return [self._checked(result, self.kinds[0], self.dtypes[0], shapes[0])]
         leaves, structure = flatten(result)
         if structure != self.result:
             raise TypeError(f"{self.name} returned {_nest(result)}, and its spec is another nest: "
@@ -69,8 +75,6 @@ class Callee:
             leaves, self.kinds, self.dtypes, shapes, strict=True)]
 
     def _checked(self, x: object, kind: str, dtype: np.dtype, shape: tuple[int, ...] | None) -> Any:
-        expected = kind if kind in _NUMBERS else f"an array of {dtype}" if kind == "array" else (
-            f"a number of {dtype}")
         if kind in _NUMBERS:
             if type(x) is not _NUMBERS[kind] and not (kind == "float" and isinstance(x, float)):
                 raise TypeError(f"{self.name} returned {_described(x)}, and its spec is {kind}")
@@ -78,8 +82,9 @@ class Callee:
         is_plain = type(x) in (float, int, complex, bool) and np.dtype(type(x)) == dtype
         if not is_plain and (not isinstance(x, (np.ndarray, np.generic))
                              or isinstance(x, np.ma.MaskedArray) or x.dtype != dtype):
-            raise TypeError(f"{self.name} returned {_described(x)}, and its spec is {expected}. "
-                            "Convert the result in the function, or change the spec")
+            expected = "an array" if kind == "array" else "a number"
+            raise TypeError(f"{self.name} returned {_described(x)}, and its spec is {expected} of "
+                            f"{dtype}. Convert the result in the function, or change the spec")
         found = np.asarray(x, order="C")
         if shape is not None and found.shape != shape:
             raise ValueError(f"{self.name} returned an array of shape {found.shape}, and its spec "
