@@ -11,7 +11,8 @@ from tracejit.transforms.options import Options
 from tracejit.transforms.public import jit
 from tracejit.tree import LEAF, flatten
 
-__all__ = ["linearized", "name_of", "pullback_along", "pullback_at", "tangent_along", "tangent_at"]
+__all__ = ["linearized", "name_of", "pullback_along", "pullback_at", "tangent_along", "tangent_at",
+           "value_at"]
 
 
 def tangent_along(fn: Callable[..., object], argnum: int, args: tuple[object, ...],
@@ -125,6 +126,15 @@ def pullback_at(fn: Callable[..., object], argnum: int, **settings: Any) -> Func
 
     product.__name__ = f"vjp[{name_of(fn)}]"
     return jit(product, **settings)
+
+
+def value_at(fn: Callable[..., object], argnum: int, **settings: Any) -> Function:
+    """Return the value alone, of a function that may write to its arguments: they stay."""
+    def value(*args: object, **kwargs: object) -> Any:
+        return pullback_along(fn, argnum, args, kwargs)[0]
+
+    value.__name__ = f"value[{name_of(fn)}]"
+    return jit(value, **settings)
 
 
 def name_of(fn: Callable[..., object]) -> str:

@@ -14,8 +14,7 @@ from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.trace.ground.active import is_tracing
 from tracejit.trace.values.specs import spec_of_leaf
 from tracejit.transforms.patterns import FoundPattern, Sparsity, analyse
-from tracejit.transforms.products import name_of, pullback_at, tangent_at
-from tracejit.transforms.public import jit
+from tracejit.transforms.products import name_of, pullback_at, tangent_at, value_at
 from tracejit.tree import flatten_call
 
 if TYPE_CHECKING:
@@ -77,6 +76,7 @@ class Detector:
                             f"from 0 on, and not {argnums!r}")
         self.fn, self.argnum = fn, argnums
         self.forward, self.back = tangent_at(fn, argnums), pullback_at(fn, argnums)
+        self.value = value_at(fn, argnums)
         self._found: dict[Any, list[FoundPattern]] = {}
 
     def find(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Sparsity:
@@ -109,7 +109,7 @@ class Detector:
         rng = np.random.default_rng(0)
         like = self.argument(args)
         if by_rows:  # a direction of the result
-            like = np.asarray(jit(self.fn)(*args, **kwargs))
+            like = np.asarray(self.value(*args, **kwargs))
         v = rng.uniform(0.5, 1.5, like.shape).astype(like.dtype)
         dot = self.back(v[()], *args, **kwargs) if by_rows else (
             self.forward(v[()], *args, **kwargs)[1])
@@ -159,7 +159,7 @@ class Detector:
             if "in reverse mode" not in str(e):
                 raise
         # the function has a pullback alone
-        value = np.asarray(jit(self.fn)(*args, **kwargs))
+        value = np.asarray(self.value(*args, **kwargs))
         return self._analyse(self.back, value, args, kwargs)
 
     def _analyse(self, product: Function, like: np.ndarray, args: tuple[object, ...],
