@@ -286,7 +286,14 @@ METHODS["all"], METHODS["any"] = _method(_all), _method(_any)
 @captures(np.count_nonzero)
 def count_nonzero(a: object, axis: object = None, *, keepdims: bool = False) -> Any:
     """Return how many elements are not zero."""
-    return sum_(as_tracer(a) != 0, axis, keepdims=keepdims)
+    count = sum_(as_tracer(a) != 0, axis, keepdims=keepdims)
+    if axis is None and not keepdims and _COUNTS_IN_PYTHON:
+        return tracer_of(count.value, weak=True)
+    return count
+
+
+_COUNTS_IN_PYTHON = not isinstance(np.count_nonzero(np.ones(1)), np.integer)
+"""Whether NumPy counts all elements by a Python int, as it did before 2.4."""
 
 
 def count_folded(a: Tracer, axis: object) -> Any:

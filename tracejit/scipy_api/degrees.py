@@ -64,7 +64,7 @@ def _associated(n: int, m: int, z: np.ndarray, norm: object) -> Any:
     """Return the associated Legendre function of a number from -1 to 1, as SciPy's is outside."""
     if abs(m) > n:
         return 0.0 * z
-    inside = np.abs(z) <= 1.0
+    inside = (np.abs(z) <= 1.0) | (m == 0)  # those of order 0 are polynomials
     found = legendre(m, n, np.where(inside, z, 0.0))
     if norm:
         found = found * math.sqrt((2 * n + 1) / 2 * math.factorial(n - m) / math.factorial(n + m))
