@@ -423,6 +423,21 @@ def test_a_residual_may_have_a_gradient_of_its_own() -> None:
     assert np.allclose(found, x + np.array([1.0, 10.0]) / (3.0 * x * x + 1.0))
 
 
+def test_other_transforms_take_solutions() -> None:
+    solve = custom_root(balance)(by_newton)
+
+    def f(a):
+        return solve(np.zeros(3), a)
+
+    MATRICES[3] = matrix(3)
+    slope = tracejit.jacobian(f)(A)
+    assert np.allclose(tracejit.sparse_jacobian(f)(A).toarray(), slope)
+    assert np.allclose(tracejit.linear_operator(f, A) @ A, slope @ A)
+    assert np.allclose(tracejit.linear_operator(f, A).T @ np.ones(3), slope.T @ np.ones(3))
+    kept = tracejit.checkpoint(lambda a: np.sum(f(a) * f(a)))
+    assert np.allclose(tracejit.grad(kept)(A), 2.0 * f(A) @ slope)
+
+
 # --- elsewhere ----------------------------------------------------------------------------------
 
 

@@ -27,6 +27,14 @@ def calls_compiled_code(x):
     return np.sum(doubled(x))
 
 
+def ordered(x: Any) -> Any:
+    return np.sort(x)
+
+
+def calls_python(x):
+    return tracejit.pure_callback(ordered, x, x)
+
+
 def prints(x):
     tracejit.debug_print("{}", x)
     return x
@@ -47,6 +55,7 @@ def fills_a_list_by_data(x):
 CASES = [
     (fills_a_list_by_data, 1, "which data decides the length.*Fill an array"),
     (calls_compiled_code, 1, "compiled for the CPU.*Call the Python function behind it"),
+    (calls_python, 1, "ordered .* is a Python function, which the device cannot call.*Call it out"),
     (prints, 1, "shows values where they are computed.*Return them"),
     (is_complex, 1, "complex numbers.*Give real and imaginary parts"),
 ]
