@@ -274,13 +274,18 @@ def with_a_hub(x: Any) -> Any:
     return np.sum(np.sin(x[1:] * x[:-1]) * x[-1])
 
 
+def of_a_list(x: Any) -> Any:
+    _ = [v for k, v in enumerate(x) if k % 2 == 0]  # in a Log, which is read once
+    return np.sum((x[::-1] * x[1]) ** 3)
+
+
 def of_a_loop(x: Any) -> Any:
     return np.sum(stepped(x, 2) ** 3)
 
 
 @pytest.mark.parametrize(("function", "args"), [
-    (rosenbrock, (1.0, 50.0)), (by_elements, ()), (of_a_loop, ()), (lambda x: np.sum(x), ()),
-    (with_a_hub, ())])
+    (rosenbrock, (1.0, 50.0)), (by_elements, ()), (of_a_loop, ()), (of_a_list, ()),
+    (with_a_hub, ()), (lambda x: np.sum(x), ())])
 def test_it_is_the_hessian(function: Any, args: Any) -> None:
     hess = tracejit.sparse_hessian(function)
     for n in (2, 6):

@@ -80,7 +80,7 @@ def _linear_part(block: Block, x: Atom) -> _LinearPart:
     made = {primal, *(v for eqn in outside for v in eqn.outputs)}
     read = [v for v in free_values(Block((dot,), tuple(inside), (tangent,))) if v in made]
     if any(v.is_log for v in read):  # which is read once: all is computed with each tangent
-        outside, inside, read = [], [*whole.eqns], [primal]
+        outside, inside, read, made = [], [*whole.eqns], [primal], {primal}
     both = [value, *read] if value in made else read
     known = inline_region(Block((primal,), tuple(outside), tuple(both)), [x])
     # a loop may have the value together with the tangent; then it is computed by itself
