@@ -5,6 +5,7 @@ Numbers of threads in comments are those of other tools' trackers, where such a 
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
 import warnings
@@ -421,6 +422,44 @@ def test_a_residual_may_have_a_gradient_of_its_own() -> None:
     found = tracejit.grad(lambda a: np.sum(solve(np.zeros(2), a) * a))(np.array([1.0, 10.0]))
     x = solve(np.zeros(2), np.array([1.0, 10.0]))
     assert np.allclose(found, x + np.array([1.0, 10.0]) / (3.0 * x * x + 1.0))
+
+
+class Spring:
+    """A model with its equation and its solver."""
+
+    def __init__(self, k: float) -> None:
+        self.k = k
+
+    def force(self, x, a):
+        return self.k * x - a
+
+    def place(self, x0, a):
+        return a / self.k
+
+    def __call__(self, x, a):
+        return self.force(x, a)
+
+
+@pytest.mark.parametrize("equation", [
+    lambda s: s.force, lambda s: s, lambda s: functools.partial(Spring.force, s)],
+    ids=["method", "object", "partial"])
+def test_methods_and_objects_are_read_at_each_call(equation: Callable[..., Any]) -> None:
+    spring = Spring(2.0)
+    solve = custom_root(equation(spring))(spring.place)
+    slope = tracejit.grad(lambda a: solve(0.0, a))
+    settled = custom_fixed_point(lambda x, a: x - 0.1 * equation(spring)(x, a))(
+        functools.partial(Spring.place, spring))
+    other = tracejit.grad(lambda a: settled(0.0, a))
+    for k in (2.0, 4.0):
+        spring.k = k
+        assert slope(3.0) == pytest.approx(1.0 / k) == other(3.0)
+
+    def inside(a):
+        made = Spring(2.0 * a)
+        return custom_root(made.force)(made.place)(0.0, a)
+
+    with pytest.raises(tracejit.Refusal, match="Make it outside, and pass as arguments"):
+        tracejit.grad(inside)(3.0)
 
 
 def test_other_transforms_take_solutions() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,7 @@ def _callee_text(callee: Callee, where: Callable[[Any], object] | None,
                  of_class: Callable[[type], object] | None) -> list[Any]:
     """Return a Python function that a program calls as text; `Unstorable` where it has no place."""
     f = callee.function
-    code = getattr(f, "__code__", None)
+    code = f.__code__ if isinstance(f, FunctionType) else None
     found: object = None if where is None or code is None else where(code)
     ours = str(getattr(f, "__module__", "")).startswith("tracejit.")
     if found is None and (ours or not isinstance(code, CodeType)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from types import BuiltinFunctionType, FunctionType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -117,12 +117,20 @@ def note_callee(f: object, what: str) -> None:
                              "there is no number yet", "Define it outside, and pass as arguments "
                              "what it reads")
             note_function(part)
-        elif isinstance(part, TracedOperand) or not (
-                isinstance(part, (type, BuiltinFunctionType, np.ufunc))
-                or current().captured.is_from_outside(part)
-                or type(part).__module__.startswith("tracejit.")):
+        elif _leads_to_traced(part, 4):
             raise refuse(f"{what} of a {type(part).__name__} that captured code makes",
                          "Make it outside, and pass as arguments what it reads")
+
+
+def _leads_to_traced(x: object, depth: int) -> bool:
+    """Return whether an object holds what captured code has computed."""
+    if isinstance(x, TracedOperand):
+        return True
+    if depth == 0 or isinstance(x, (type, ModuleType)) or current().captured.is_from_outside(x):
+        return False
+    inside = list(x) if isinstance(x, (list, tuple, set)) else list(x.values()) if isinstance(
+        x, dict) else list(vars(x).values()) if hasattr(x, "__dict__") else []
+    return any(_leads_to_traced(y, depth - 1) for y in inside)
 
 
 def _parts_of(f: object) -> list[object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, Literal
 
 import numpy as np
@@ -23,8 +24,9 @@ from tracejit.scipy_api.equations import (
     with_derivatives,
 )
 from tracejit.scipy_api.objectives import computed_again
-from tracejit.trace.ground.context import is_tracing
+from tracejit.trace.ground.context import current, is_tracing
 from tracejit.trace.python.calls import call_function
+from tracejit.trace.state.paths import Holder, Path
 from tracejit.trace.values.eager import holds_recorded, record_whole
 from tracejit.trace.values.equations import apply, atom_of, cast, emit, same_dim
 from tracejit.trace.values.operands import TracedOperand
@@ -114,6 +116,7 @@ def custom_fixed_point(f: Callable[..., object], *, argnums: int | tuple[int, ..
     -0.297474
     """
     def residual(x: object, *args: object) -> Any:
+        _own(f)
         return call_function(f, (x, *args), {}) - x
 
     return _decorator("custom_fixed_point", residual, argnums, has_aux, solve, tol, unconverged)
@@ -146,12 +149,20 @@ def _decorator(name: str, residual: Callable[..., object], argnums: int | tuple[
                     return record_whole(root, (x0, *args), {})
                 return _called_plainly(solver, x0, args, has_aux)
             note_callee(solver, name)
+            for f in (residual, solve):
+                _own(f)
             return _solved(solver, residual, x0, args, (numbers, has_aux, told),
                            Policy(tol, unconverged, solve))
 
         return root
 
     return decorate
+
+
+def _own(f: object) -> None:
+    """Let what a method, a partial or an object reads of itself be captured state."""
+    if f is not None and not isinstance(f, FunctionType):
+        current().captured.own_bound(f, Path(Holder(f), getattr(f, "__name__", "residual")))
 
 
 def _called_plainly(solver: Solver, x0: object, args: tuple[object, ...], has_aux: object) -> Any:
