@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import subprocess
 import sys
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,7 @@ import pytest
 
 import tracejit
 from tracejit.codegen.statements import Statement
+from tracejit.runtime.moving_lines import moving_line
 from tracejit.runtime.progress import _Compilation
 
 STEPS: dict[str, str] = {
@@ -135,6 +139,61 @@ def test_a_long_compilation_says_one_line(tmp_path: Path) -> None:
     assert "equations" in line
 
 
+def test_on_a_terminal_the_line_moves_and_ends_with_the_time(tmp_path: Path) -> None:
+    path = tmp_path / "long.py"
+    path.write_text(LONG.format(patience=0.01, count=40))
+    master, terminal = os.openpty()
+    environment = {**os.environ, "COLUMNS": "60"}
+    child = subprocess.Popen([sys.executable, str(path)], stdout=subprocess.DEVNULL,
+                             stderr=terminal, env=environment)
+    os.close(terminal)
+    said = b""
+    with contextlib.suppress(OSError):  # the other end is closed
+        while part := os.read(master, 4096):
+            said += part
+    os.close(master)
+    assert child.wait() == 0
+    *moving, last = [text for text in said.decode().split("\r\x1b[K") if text.strip()]
+    assert moving
+    assert all(re.match(r"tracejit: grad\[f\] has taken \d s: ", text) for text in moving)
+    assert max(map(len, moving)) <= 60
+    assert re.match(r"tracejit: grad\[f\] took \d s; \d+ equations", last)
+    assert last.count("\n") == 1
+
+
+def test_warmup_says_how_many_signatures_are_ready(capsys: pytest.CaptureFixture[str]) -> None:
+    def squares(x: Any) -> Any:
+        return np.sum(x * x)
+
+    slope = tracejit.grad(squares)
+    slope.warmup(("f64[n]",), ("f32[n]",), (2.0,), progress=True)
+    assert capsys.readouterr().err == "tracejit: squares: ready for 3 of 3\n"
+    slope.warmup(("f64[n]",))
+    assert capsys.readouterr().err == ""
+
+
+def test_in_a_notebook_one_output_is_updated(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+
+    class Handle:
+        def update(self, content: dict[str, str], raw: bool) -> None:
+            shown.append(content["text/plain"])
+
+    def display(content: dict[str, str], raw: bool, display_id: bool) -> Handle:
+        shown.append(content["text/plain"])
+        return Handle()
+
+    shell = types.SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(
+        get_ipython=lambda: shell, display=types.SimpleNamespace(display=display)))
+    line = moving_line()
+    assert line is not None
+    for text in ("first", "second"):
+        line.show(text)
+    line.clear()
+    assert shown == ["first", "second", ""]
+
+
 def test_the_line_names_the_stage_and_where_the_equations_come_from(
         capsys: pytest.CaptureFixture[str]) -> None:
     def repeated(x: float) -> float:
@@ -148,7 +207,8 @@ def test_the_line_names_the_stage_and_where_the_equations_come_from(
     line = capsys.readouterr().err
     first = repeated.__code__.co_firstlineno
     assert re.fullmatch(rf"tracejit: grad\[repeated\] has taken 0 s: compiling it; "
-                        rf"(\d+) equations; \1 of them from \S+py:{first + 3}\n", line)
+                        rf"(\d+) equations; \1 of them from \S+py:{first + 3}; a loop over a "
+                        "range or an array stays a loop\n", line)
 
 
 def test_the_line_says_which_loops_are_unrolled_and_why(

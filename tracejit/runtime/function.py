@@ -316,11 +316,12 @@ class Function(Displayed, Generic[P, R]):
         return None
 
     @hiding_frames
-    def warmup(self, *calls: object) -> None:
+    def warmup(self, *calls: object, progress: bool = False) -> None:
         """Compile for calls that will come, or find them in the store.
 
-        calls -- per call, a tuple of its arguments; `tracejit.spec("f64[n, 3]")`, or that text,
-                 stands for an array or number
+        calls    -- per call, a tuple of its arguments; `tracejit.spec("f64[n, 3]")`, or that text,
+                    stands for an array or number
+        progress -- whether a line on standard error says how many are done
 
         >>> import numpy as np, tracejit
         >>> slope = tracejit.grad(lambda x: np.sum(x * x))
@@ -329,7 +330,10 @@ class Function(Displayed, Generic[P, R]):
         Raises the errors of a call, and `Refusal` where a size has to be known that a spec
         leaves open.
         """
-        for args in calls:
+        from tracejit.runtime.moving_lines import counted
+
+        text = f"tracejit: {getattr(self, '__name__', 'f')}: ready for"
+        for args in counted(calls, text) if progress else calls:
             call = self._request(tuple(args) if isinstance(args, (tuple, list)) else (args,), {})
             with _COMPILING:
                 if not self._table.get(call.key):

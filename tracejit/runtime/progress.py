@@ -1,4 +1,8 @@
-"""A line on standard error for a compilation that takes longer than five seconds."""
+"""A line for a compilation that takes longer than five seconds.
+
+On a terminal and in a notebook it moves: the time and the stage are those of now, and at the end it
+says how long all took. Elsewhere it is written once, on standard error.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from threading import Timer
+from threading import Event, Timer
 from time import perf_counter
 from typing import Any
 
 from tracejit.ir.core import Graph
 from tracejit.ir.walk import all_eqns
+from tracejit.runtime.moving_lines import moving_line
 from tracejit.trace.ground.active import CAPTURES
 from tracejit.trace.ground.source import describe_line
 
@@ -22,6 +27,9 @@ __all__ = ["stage"]
 
 PATIENCE = 5.0
 """After how many seconds the line is written."""
+
+PERIOD = 0.5
+"""After how many seconds a line that moves is written again."""
 
 LOG = logging.getLogger("tracejit.progress")
 LOG.propagate = False
@@ -39,6 +47,7 @@ class _Compilation:
     graph  -- the captured program, once there is one
     traces -- the captures of the thread that makes it, the innermost last
     start  -- when the first stage began, in seconds
+    done   -- set when it is made
     """
 
     name: str
@@ -46,13 +55,30 @@ class _Compilation:
     traces: Sequence[Any]
     graph: Graph | None = None
     start: float = field(default_factory=perf_counter)
+    done: Event = field(default_factory=Event)
 
     def speak(self) -> None:
         """Write the line: which program, its stage, its size, and where its size comes from."""
-        seconds = perf_counter() - self.start
-        text = f"tracejit: {self.name} has taken {seconds:.0f} s: {self.doing}"
-        if sys.stderr is not None:
-            print("; ".join((text, *self._sizes(), *self._unrolled())), file=sys.stderr, flush=True)
+        line = moving_line()
+        if line is None:
+            _write(f"{self._so_far()}: {self.doing}", *self._reasons())
+            return
+        while True:
+            reasons = self._reasons()
+            line.show("; ".join((f"{self._so_far()}: {self.doing}", *reasons)))
+            if self.done.wait(PERIOD):
+                break
+        line.clear()
+        _write(f"tracejit: {self.name} took {self._seconds():.0f} s", *reasons)
+
+    def _seconds(self) -> float:
+        return perf_counter() - self.start
+
+    def _so_far(self) -> str:
+        return f"tracejit: {self.name} has taken {self._seconds():.0f} s"
+
+    def _reasons(self) -> tuple[str, ...]:
+        return (*self._sizes(), *self._unrolled())
 
     def _eqns(self) -> list[Any]:
         if self.graph is not None:
@@ -65,7 +91,8 @@ class _Compilation:
         yield f"{len(eqns)} equations" + (" so far" if self.graph is None else "")
         for site, count in Counter(e.site for e in eqns if e.site is not None).most_common(1):
             if count >= LONG:
-                yield f"{count} of them from {describe_line(site)}"
+                yield (f"{count} of them from {describe_line(site)}; a loop over a range or an "
+                       "array stays a loop")
 
     def _unrolled(self) -> Iterator[str]:
         notes = self.graph.notes if self.graph is not None else [
@@ -74,6 +101,11 @@ class _Compilation:
         yield from unrolled[:2]
         if len(unrolled) > 2:
             yield f"{len(unrolled) - 2} more loops are unrolled, see .why()"
+
+
+def _write(*parts: str) -> None:
+    if sys.stderr is not None:
+        print("; ".join(parts), file=sys.stderr, flush=True)
 
 
 class _Present(threading.local):
@@ -109,4 +141,7 @@ def stage(name: str, doing: str, graph: Graph | None = None) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+        compilation.done.set()
         PRESENT.compilation = None
+        if timer.ident is not None:  # the line is gone before the caller goes on
+            timer.join(2.0 * PERIOD)
