@@ -78,6 +78,14 @@ def counted(x: Any) -> Any:
     return y * k
 
 
+def overwritten(x: Any) -> Any:
+    y, k = x[0], 0
+    while y > 0.0 and k < 2:
+        k += 1
+        y = x[k]
+    return y
+
+
 def by_steps(x: Any) -> Any:
     y, k = x.copy(), 0
     while np.sum(y) > 0.0:
@@ -144,6 +152,7 @@ KNOWN = [
     (until_large, 4, (), band(4, -1, 0)),
     (refined, 3, (), np.eye(3, dtype=bool)),
     (counted, 3, (), np.eye(3, dtype=bool)),
+    (overwritten, 4, (), np.array([[1, 1, 1, 0]], bool)),
     (gathered, 5, (), np.array([[1, 1, 1, 0, 1]], bool)),
     (largest, 3, (), np.ones((2, 3), bool)),
     (written_somewhere, 3, (), np.array([[1, 1, 0], [0, 1, 0], [0, 1, 1]], bool)),
