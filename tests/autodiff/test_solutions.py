@@ -445,13 +445,16 @@ class Spring:
     ids=["method", "object", "partial"])
 def test_methods_and_objects_are_read_at_each_call(equation: Callable[..., Any]) -> None:
     spring = Spring(2.0)
-    solve = custom_root(equation(spring))(spring.place)
+    solve = custom_root(equation(spring))(lambda x0, a: a / spring.k)
     slope = tracejit.grad(lambda a: solve(0.0, a))
     settled = custom_fixed_point(lambda x, a: x - 0.1 * equation(spring)(x, a))(
-        functools.partial(Spring.place, spring))
+        lambda x0, a: a / spring.k)
     other = tracejit.grad(lambda a: settled(0.0, a))
+    bound = custom_root(equation(spring))(functools.partial(Spring.place, spring))
+    third = tracejit.grad(lambda a: bound(0.0, a))
     for k in (2.0, 4.0):
         spring.k = k
+        assert third(3.0) == pytest.approx(1.0 / k)
         assert slope(3.0) == pytest.approx(1.0 / k) == other(3.0)
 
     def inside(a):
