@@ -17,6 +17,9 @@ import numpy as np
 from distributed import Client, LocalCluster, wait
 
 import tracejit
+from tracejit.scale import sums
+from tracejit.scale.cluster import DaskWorkers
+from tracejit.scale.engines import engine_for
 
 RATE = 2.0
 
@@ -36,9 +39,19 @@ def bits(result: Any) -> str:
     return "".join(np.asarray(x).tobytes().hex() for x in result)
 
 
-def run_often(client: Any) -> set[str]:
+def run_often(client: Any, workers: int) -> set[str]:
+    """Return the bits of twenty steps by some of the workers."""
+    class OnSome(DaskWorkers):
+        def _addresses(self, lost: set[str]) -> list[str]:
+            return super()._addresses(lost)[:workers]
+
     total = tracejit.sum_over(GRADIENT, on=client, rows=ROWS)
-    return {bits(total(W, X, Y)) for _ in range(20)}
+    sums.engine_for = OnSome
+    found = {bits(total(W, X, Y)) for _ in range(20)}
+    assert total._placed is not None
+    assert len(total._placed.engine.posts) == workers
+    sums.engine_for = engine_for
+    return found
 
 
 def of_kinds_of_chunks(client: Any) -> dict[str, str]:
@@ -126,16 +139,14 @@ class _SlowX:
 
 def with_killed_workers(client: Any) -> dict[str, list[str]]:
     """Return the bits of steps before and after workers are killed, between steps and in one."""
-    found = {}
-    total = tracejit.sum_over(GRADIENT, on=client, rows=ROWS)
-    before = bits(total(W, X, Y))
-    kill_one(client)
-    found["between"] = [before, bits(total(W, X, Y)), bits(total(W, X, Y))]
     x, y = da.from_array(X, chunks=(ROWS, 10)), da.from_array(Y, chunks=ROWS)
-    total = tracejit.sum_over(GRADIENT, on=client)
-    before = bits(total(W, x, y))
+    found = {}
+    sent = tracejit.sum_over(GRADIENT, on=client, rows=ROWS)
+    made = tracejit.sum_over(GRADIENT, on=client)
+    before = bits(sent(W, X, Y)), bits(made(W, x, y))
     kill_one(client)
-    found["dask"] = [before, bits(total(W, x, y))]
+    found["between"] = [before[0], bits(sent(W, X, Y)), bits(sent(W, X, Y))]
+    found["dask"] = [before[1], bits(made(W, x, y))]
     makers, ys = [_SlowX(k) for k in range(6)], [Y[k * ROWS:(k + 1) * ROWS] for k in range(6)]
     total = tracejit.sum_over(GRADIENT, on=client)
     before = bits(total(W, makers, ys))
@@ -146,22 +157,35 @@ def with_killed_workers(client: Any) -> dict[str, list[str]]:
     return found
 
 
-def kill_one(client: Any) -> None:
+def with_data_lost(client: Any) -> list[str]:
+    """Return the errors of two steps after the only copy of some chunks is gone."""
+    chunks = client.scatter([X[:50], X[50:100], X[100:150], X[150:200]])
+    total = tracejit.sum_over(lambda w, x: np.sum(x) * w, over="x", on=client)
+    total(1.0, chunks)
+    kill_one(client, next(iter(client.who_has(chunks[0]).values()))[0])
+    while chunks[0].status == "finished":
+        time.sleep(0.01)
+    found = []
+    for _ in range(2):
+        try:
+            found.append(str(float(total(1.0, chunks))))
+        except Exception as e:
+            found.append(type(e).__name__)
+    return found
+
+
+def kill_one(client: Any, address: str = "") -> None:
     found = client.run(os.getpid)
-    os.kill(found[min(found)], signal.SIGKILL)
+    os.kill(found[address or min(found)], signal.SIGKILL)
 
 
 def main() -> None:
     """Print what was found, by law."""
     found: dict[str, Any] = {"serial": bits(tracejit.sum_over(GRADIENT, rows=ROWS)(W, X, Y)),
                              "whole": [float(GRADIENT(W, X, Y)[0]), GRADIENT(W, X, Y)[1].tolist()]}
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster, \
+    with LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=None) as cluster, \
             Client(cluster) as client:
-        found["often"] = []
-        for n in (1, 2, 3):
-            cluster.scale(n)
-            client.wait_for_workers(n)
-            found["often"].append(sorted(run_often(client)))
+        found["often"] = [sorted(run_often(client, n)) for n in (1, 2, 3)]
         found["kinds"] = of_kinds_of_chunks(client)
         found["functions"] = of_functions(client)
         found["errors"] = of_errors(client)
@@ -169,6 +193,7 @@ def main() -> None:
         found["threads"] = threads_of_workers(client)
         found["numba"] = list(client.run(lambda: "numba" in sys.modules).values())
         found["killed"] = with_killed_workers(client)
+        found["lost"] = with_data_lost(client)
     print(json.dumps(found))
 
 

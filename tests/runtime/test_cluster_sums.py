@@ -74,3 +74,7 @@ def test_no_worker_compiles(found: Any) -> None:
 def test_a_killed_worker_is_made_good(found: Any, when: str) -> None:
     assert len(found["killed"][when]) >= 2
     assert len({*found["killed"][when]}) == 1
+
+
+def test_chunks_of_which_no_copy_is_left_are_an_error(found: Any) -> None:
+    assert found["lost"] == ["FuturesCancelledError"] * 2

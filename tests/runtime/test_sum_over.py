@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -304,6 +305,14 @@ def test_what_is_no_sum_over_rows_is_an_error() -> None:
         for _ in range(2):
             with pytest.raises(ValueError, match="no sum over rows"):
                 total(W, X, Y)
+    for f in (lambda x: np.max(x), lambda x: np.sqrt(np.sum(x ** 2)),
+              lambda x: np.sum(np.diff(x, axis=0) ** 2), lambda x: (len(x) + 1, x[0])):
+        with pytest.raises(ValueError, match="no sum over rows"):
+            tracejit.sum_over(f, over="x", rows=115)(X)
+    near = X @ W  # of a fit without residuals there are rounding errors alone
+    residuals = tracejit.sum_over(lambda w, x, y: np.sum((x @ w - y) ** 2), rows=115)
+    for scale in (1.0, 1e8):
+        assert residuals(W, X * scale, near * scale)[()] < 1e-20 * scale ** 2
     in_pieces = tracejit.sum_over(tracejit.value_and_grad(penalised))  # a term for each, meant so
     assert in_pieces(W, [X, X], [Y, Y])[0] == pytest.approx(2.0 * penalised(W, X, Y))
 
@@ -323,6 +332,48 @@ def _reads_a_file(w: Any, x: Any) -> Any:
 def test_what_workers_cannot_do_is_refused(f: Callable[..., Any], why: str) -> None:
     with pytest.raises(TypeError, match=why):
         tracejit.sum_over(f, over="x")(1.0, X)
+
+
+VARIABLE = tracejit.Variable(2.0)
+
+
+@pytest.mark.parametrize(("call", "why"), [
+    (lambda total: tracejit.grad(lambda w: total(w, X, Y)[0])(W), "within a function that is capt"),
+    (lambda total: total(tracejit.Variable(W), X, Y), "Pass its value"),
+    (lambda total: pickle.dumps(total), "Make it where it is called"),
+    (lambda total: tracejit.sum_over(lambda k, x: np.sum(x) if k else 0.0, over="x")("a", X),
+     "takes 'a'"),
+    (lambda total: tracejit.sum_over(lambda x: np.sum(x) * VARIABLE, over="x")(X), "variable"),
+])
+def test_what_stays_in_this_process_is_refused(call: Callable[[Any], Any], why: str) -> None:
+    with pytest.raises((TypeError, tracejit.Refusal), match=why):
+        call(tracejit.sum_over(GRADIENT))
+
+
+def test_nan_is_an_error_where_it_is_asked_for() -> None:
+    total, bad = tracejit.sum_over(GRADIENT, rows=100), X.copy()
+    bad[200, 0] = np.nan
+    assert np.isnan(total(W, bad, Y)[0])
+    with tracejit.config(debug_nans=True), pytest.raises(FloatingPointError, match="loss"):
+        total(W, bad, Y)
+
+
+def test_a_dask_array_that_was_written_to_is_another_one() -> None:
+    import dask.array as da
+
+    x, total = da.from_array(X.copy(), chunks=(100, 3)), tracejit.sum_over(GRADIENT)
+    total(W, x, Y)
+    x[0] = 5.0
+    np.testing.assert_allclose(total(W, x, Y)[0], loss(W, x.compute(scheduler="sync"), Y))
+
+
+def test_threads_of_this_process_may_call_at_once() -> None:
+    total, found = tracejit.sum_over(GRADIENT, rows=50), []
+    with ThreadPoolExecutor(4) as threads:
+        for k in range(24):
+            found.append((k, threads.submit(total, W * k, X, Y)))
+    for k, future in found:
+        assert future.result()[0] == pytest.approx(loss(W * k, X, Y), rel=1e-12)
 
 
 def test_rows_of_results_do_not_add_up() -> None:
@@ -386,9 +437,9 @@ def test_the_example_of_streamed_rows_is_the_gradient_by_hand(
 
     monkeypatch.setattr(example, "CHUNK", 100)
     makers = example.chunks_of("250")
-    rows = np.concatenate([make() for make in makers])
+    rows = np.concatenate([make() for make in makers], axis=1)
     total = tracejit.sum_over(tracejit.value_and_grad(example.loss), over="rows")
-    assert [len(make()) for make in makers] == [100, 100, 50]
+    assert [make().shape for make in makers] == [(5, 100), (5, 100), (5, 50)]
     for found, expected in zip(total(example.TRUE, makers), example.by_hand(example.TRUE, rows),
                                strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-12)

@@ -70,6 +70,7 @@ class DaskWorkers:
         data, lost = dumps(request), set[str]()
         to_do = set(range(request.count))
         while to_do:
+            self._assign(lost)
             asked = [(post, self._ask(post, data, sorted(to_do & set(post.numbers)), programs))
                      for post in self.posts.values() if to_do & set(post.numbers)]
             gone = []
@@ -84,8 +85,6 @@ class DaskWorkers:
             for post in gone:
                 lost.add(post.address)
                 del self.posts[post.address]
-            if gone:
-                self._assign(lost)
 
     def _ask(self, post: _Post, data: bytes, numbers: list[int],
              programs: Sequence[Shipped]) -> Any:
@@ -131,9 +130,10 @@ class DaskWorkers:
         for _ in range(MOST_TRIES):
             held = {n for post in self.posts.values() for n in post.numbers}
             left = [n for n in range(len(self.chunks)) if n not in held]
+            if not left:
+                return
             try:
                 self._bring(left, self._addresses(lost))
-                return
             except Lost as e:
                 lost.add(str(e))
                 self.posts.pop(str(e), None)

@@ -113,7 +113,9 @@ def identity_of(x: Any) -> Any:
     """Return the key by which an argument that is split is known while it is alive."""
     if isinstance(x, np.ndarray):
         return x.__array_interface__["data"][0], x.shape, x.strides, x.dtype.str
-    return tuple(map(identity_of, x)) if isinstance(x, (list, tuple)) else id(x)
+    if isinstance(x, (list, tuple)):
+        return tuple(map(identity_of, x))
+    return id(x), x.name if _is_dask_array(x) else None  # x[0] = 1 gives it another name
 
 
 # --- arrays that somebody writes to --------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import pickle
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,9 @@ from tracejit.tree import flatten
 
 __all__ = ["Answer", "Chunk", "ChunkHolder", "ChunkMaker", "Slot", "StepRequest", "dumps",
            "in_plain_form", "one_thread_of_blas", "sendable"]
+
+_LOADING = threading.Lock()
+"""Held while machine code is loaded: several workers may be threads of one process."""
 
 Chunk = tuple[object, ...]
 """Per argument that is split: an array, or a `ChunkMaker` of one."""
@@ -60,6 +64,7 @@ class StepRequest:
     count    -- how many chunks there are on all workers together
     name     -- the function's, for messages
     programs -- the names of the programs to try, in order
+    halved   -- whether the holder of chunk 0 also computes on its halves
     """
 
     count: int
@@ -68,6 +73,7 @@ class StepRequest:
     args: tuple[object, ...]
     kwargs: dict[str, object]
     threads: Threads = None
+    halved: bool = False
 
     def of_chunk(self, parts: Sequence[object]) -> tuple[tuple[object, ...], dict[str, object]]:
         """Return the arguments of the call for a chunk."""
@@ -84,6 +90,8 @@ class Answer:
     used    -- the names of the programs that computed them
     missing -- shapes and dtypes of the parts of chunks, by number, for which no program was right
     failed  -- the number of the first chunk with an error, and the error
+    halves  -- if asked for, the first leaves of the results of chunk 0 and of its halves, and the
+               largest of its numbers
     """
 
     numbers: tuple[int, ...]
@@ -91,6 +99,7 @@ class Answer:
     used: set[str] = field(default_factory=set)
     missing: dict[int, list[tuple[tuple[int, ...], np.dtype]]] = field(default_factory=dict)
     failed: tuple[int, Exception] | None = None
+    halves: tuple[Any, ...] | None = None
 
 
 def in_plain_form(x: object, what: str) -> np.ndarray:
@@ -118,8 +127,9 @@ class ChunkHolder:
 
     def take(self, name: str, data: bytes) -> None:
         """Keep a program."""
-        if name not in self.programs:
-            self.programs[name] = read_snapshot(data, "the program that came with a step")
+        with _LOADING:
+            if name not in self.programs:
+                self.programs[name] = read_snapshot(data, "the program that came with a step")
 
     def step(self, request: StepRequest, numbers: Sequence[int]) -> Answer:
         """Return the sums of some chunks, added in the order of the tree."""
@@ -134,8 +144,29 @@ class ChunkHolder:
                     e.add_note(f"in chunk {number} of {request.count}")
                     answer.failed = number, sendable(e)
                     return answer
+            if request.halved and 0 in numbers and not answer.missing:
+                answer.halves = self._halves(request)
         answer.branches = [] if answer.missing else list(total.branches())
         return answer
+
+    def _halves(self, request: StepRequest) -> tuple[Any, ...] | None:
+        """Return what `Answer.halves` says; None where halves cannot be computed."""
+        parts: list[Any] = [in_plain_form(x.make() if isinstance(x, ChunkMaker) else x, "chunk 0")
+                            for x in self.chunks[0]]
+        half = min(map(len, parts)) // 2
+        if not half:
+            return None
+        found = []
+        for rows in (slice(None), slice(half), slice(half, None)):
+            try:
+                name, result = self.attempt(request.programs, request, [x[rows] for x in parts])
+            except Exception:  # the user's: the whole chunk has been computed
+                return None
+            leaves = flatten(result)[0]
+            if name is None or not leaves:
+                return None
+            found.append(leaves[0])
+        return *found, max(float(np.max(np.abs(x), initial=0.0)) for x in parts)
 
     def _of_chunk(self, request: StepRequest, number: int, answer: Answer) -> list[Any] | None:
         """Return a chunk's result; None where no program is right, which the answer notes."""

@@ -97,13 +97,22 @@ class Programs:
 
     def _require_whole(self, compiled: Compiled) -> None:
         interface = compiled.interface
+        specs = (compiled._arguments or ((),))[0]
+        static = [s.content for s in specs if s.kind == "static"]
+        if static:
+            raise TypeError(f"{self.name} takes {static[0]!r}, which is neither a number nor an "
+                            "array. Give it a function in which this stands already: "
+                            "lambda w, x: f(w, x, option)")
+        if interface.recorded:
+            raise TypeError(f"{self.name} reads a variable, which workers have no part in. Pass "
+                            "its value")
         if compiled.lowered.traced.program.capture.unseen:
             raise TypeError(f"{self.name} reads state that may differ at every call, a file or a "
                             "clock say, which workers do not share. Pass what it reads")
         if interface.written or interface.assigned:
             raise TypeError(f"{self.name} writes to its arguments or to variables, which are "
                             "copies on workers. Let it write to copies of its own")
-        if any(s.kind == "generator" for s in (compiled._arguments or ((),))[0]):
+        if any(s.kind == "generator" for s in specs):
             raise TypeError(f"{self.name} draws from a Generator, which each worker would have a "
                             "copy of. Pass the numbers that are drawn")
 

@@ -20,7 +20,14 @@ from tracejit.scale.engines import engine_for
 from tracejit.scale.holders import Answer, Slot, StepRequest
 from tracejit.scale.pools import Engine, InMemory
 from tracejit.scale.programs import Programs, Shipped, as_function
-from tracejit.scale.results import are_finite, of_no_rows, plain_call, structure_of
+from tracejit.scale.results import (
+    are_finite,
+    of_no_rows,
+    plain_call,
+    require_outside,
+    require_sum_of_halves,
+    structure_of,
+)
 from tracejit.scale.trees import TreeSum
 from tracejit.transforms.arguments import argument_places
 from tracejit.transforms.solvers import hessp
@@ -65,8 +72,9 @@ def sum_over(g: Callable[..., object], over: str | int | Sequence[str | int] = (
     Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
     line and a remedy.
     Raises `TypeError` where workers cannot run g: it writes to arguments, reads files, or takes
-    objects of a user's class; `ValueError` where arrays were cut and g of no rows is not 0, as that
-    of a mean or with a penalty, which each chunk would have.
+    texts or objects of a user's class; `ValueError` where arrays were cut and g is found to be no
+    sum over rows: of no rows it is not 0, as a mean or a penalty, which each chunk would have, or
+    that of the first chunk is not that of its two halves together.
 
     >>> import numpy as np, tracejit
     >>> def misfit(w, x, y):
@@ -113,12 +121,14 @@ class SumOver:
     @hiding_frames
     def __call__(self, /, *args: object, **kwargs: object) -> Any:
         """Return the sum of g over the chunks."""
+        require_outside("a sum over chunks")
         with self._lock:
             return self._add_up("value", *self._split(args, kwargs))
 
     @hiding_frames
     def hessp(self, w: object, p: object, /, *args: object, **kwargs: object) -> Any:
         """Return the Hessian of the sum by its first argument, times p."""
+        require_outside("a sum over chunks")
         with self._lock:
             if "hessp" not in self._programs:
                 self._programs["hessp"] = Programs(self._hessian_product())
@@ -131,6 +141,10 @@ class SumOver:
             placed, self._placed = self._placed, None
             if placed is not None:
                 placed.engine.close()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a sum over chunks belongs to this process and cannot be pickled. Make it "
+                        "where it is called")
 
     def __repr__(self) -> str:
         return f"<tracejit.sum_over of {self._programs['value'].name} by {', '.join(self._names)}>"
@@ -196,7 +210,8 @@ class SumOver:
             shipped = programs.current()
             request = StepRequest(len(placed.cut.chunks), programs.name,
                                   tuple(x.name for x in shipped), args, kwargs,
-                                  self._threads(placed.engine))
+                                  self._threads(placed.engine),
+                                  placed.cut.is_by_rows and not self._checked)
             answers = self._answers(placed.engine, request, shipped)
             missing = {n: parts for a in answers for n, parts in a.missing.items()}
             if missing:
@@ -207,7 +222,9 @@ class SumOver:
                 total.add_branch(branch)
             used = [x for x in shipped if any(x.name in a.used for a in answers)]
             if placed.cut.is_by_rows and what == "value":
-                self._require_nothingof_no_rows(used, request, total.total())
+                self._require_sum_over_rows(used, request, total.total(), answers)
+            if settings().debug_nans and not are_finite(total.total()):
+                raise FloatingPointError(f"the sum of {programs.name} has a NaN or an infinity")
             return unflatten(structure_of(used), total.total())
         raise RuntimeError(f"{programs.name} needs more than {MOST_PROGRAMS} programs")
 
@@ -221,9 +238,9 @@ class SumOver:
             raise
         self._parts[made.name] = parts
 
-    def _require_nothingof_no_rows(self, used: Sequence[Shipped], request: StepRequest,
-                                    total: list[Any]) -> None:
-        """Raise `ValueError` where g of no rows is not 0: it is no sum over rows, then."""
+    def _require_sum_over_rows(self, used: Sequence[Shipped], request: StepRequest,
+                               total: list[Any], answers: Sequence[Answer]) -> None:
+        """Raise `ValueError` where g of no rows is not 0, or halves of a chunk do not add up."""
         for program in used:
             if program.name in self._checked or not are_finite(total):
                 continue
@@ -235,6 +252,8 @@ class SumOver:
                     f"{request.name} of no rows is {bad[0]}, and not 0: it is no sum over rows. A "
                     "penalty would count once in each chunk: add it to the sum's result. A mean "
                     "is the sum divided by the number of rows")
+            for halves in (a.halves for a in answers if a.halves is not None):
+                require_sum_of_halves(request.name, *halves)
             self._checked.add(program.name)
 
     def _answers(self, engine: Engine, request: StepRequest, shipped: Any) -> list[Answer]:

@@ -16,7 +16,7 @@ from tracejit.scale.engines import crew_of, is_client
 from tracejit.scale.holders import ChunkHolder, Slot, StepRequest, dumps, sendable
 from tracejit.scale.pools import ranges
 from tracejit.scale.programs import Programs, as_function
-from tracejit.scale.results import plain_call
+from tracejit.scale.results import plain_call, require_outside
 
 __all__ = ["sweep"]
 
@@ -52,6 +52,7 @@ def sweep(g: Callable[..., object], parameters: Iterable[object], on: object = N
     >>> tracejit.sweep(slope, [{"k": 0.0}, {"k": 1.0}], common={"x": np.array([0.0, 1.0])})
     [-1.0, -0.36787944117144233]
     """
+    require_outside("a sweep")
     function = as_function(g, "sweep")
     request, members = _bound(function, list(parameters), common or {})
     programs, results, start = Programs(function), dict[int, object](), perf_counter()
