@@ -163,7 +163,9 @@ def with_data_lost(client: Any) -> list[str]:
     total = tracejit.sum_over(lambda w, x: np.sum(x) * w, over="x", on=client)
     total(1.0, chunks)
     kill_one(client, next(iter(client.who_has(chunks[0]).values()))[0])
-    while chunks[0].status == "finished":
+    for _ in range(3000):
+        if chunks[0].status != "finished":
+            break
         time.sleep(0.01)
     found = []
     for _ in range(2):
@@ -175,8 +177,15 @@ def with_data_lost(client: Any) -> list[str]:
 
 
 def kill_one(client: Any, address: str = "") -> None:
-    found = client.run(os.getpid)
-    os.kill(found[address or min(found)], signal.SIGKILL)
+    """Kill a worker; while another one is being replaced, this may take several tries."""
+    for _ in range(100):
+        try:
+            found = client.run(os.getpid, workers=[address] if address else None)
+            os.kill(found[address or min(found)], signal.SIGKILL)
+            return
+        except (OSError, TypeError, ValueError):
+            time.sleep(0.1)
+    raise TimeoutError("no worker can be killed")
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,10 @@ RATE = 1.0
 TABLE = np.array([1.0, 2.0])
 
 
+settings_of_a_user = ModuleType("settings_of_a_user")
+settings_of_a_user.power = 2.0  # type: ignore[attr-defined]
+
+
 def helper(x: Any) -> Any:
     return np.sin(x) * RATE
 
@@ -31,7 +36,7 @@ def inner(x: Any) -> Any:
 
 
 def f(x: Any, y: Any = 2.0) -> Any:
-    return np.sum(helper(x)) * y + inner(x)
+    return np.sum(helper(x)) * y + inner(x) ** settings_of_a_user.power
 
 
 def test_equal_functions_have_one_token() -> None:
@@ -72,7 +77,9 @@ def test_what_a_function_reads_is_in_its_token(monkeypatch: pytest.MonkeyPatch) 
     look()
     monkeypatch.setitem(globals(), "helper", np.cos)
     look()
-    assert len(found) == 6
+    monkeypatch.setattr(settings_of_a_user, "power", 3.0, raising=False)
+    look()
+    assert len(found) == 7
 
 
 def test_a_function_that_nothing_can_tell_has_a_new_token_each_time() -> None:

@@ -17,6 +17,8 @@ import pytest
 import scipy.optimize
 
 import tracejit
+from tracejit.scale.cutting import digest_of
+from tracejit.scale.results import require_sum_of_halves
 from tracejit.scale.trees import TreeSum
 
 
@@ -147,9 +149,11 @@ def test_arrays_of_each_layout_are_chunks() -> None:
     expected = tracejit.sum_over(GRADIENT, rows=60)(W, X, Y)
     wide = np.zeros((230, 6))
     wide[:, ::2] = X
+    total = tracejit.sum_over(GRADIENT, rows=60)
     for x in (np.asfortranarray(X), wide[:, ::2], X.astype(">f8"), X[::-1][::-1]):
-        assert bits(tracejit.sum_over(GRADIENT, rows=60)(W, x, Y)) == bits(expected)
-        assert bits(tracejit.sum_over(GRADIENT, rows=60)(W[::-1][::-1], x, Y)) == bits(expected)
+        assert bits(total(W, x, Y)) == bits(expected)
+        assert bits(total(W[::-1].copy()[::-1], x, Y)) == bits(expected)
+    assert len(total._programs["value"].current()) == 1
 
 
 def test_no_rows_at_all() -> None:
@@ -207,6 +211,39 @@ def test_sums_keep_the_shape_of_results() -> None:
 
     outer = tracejit.sum_over(lambda x: x.T @ x, over="x")
     np.testing.assert_allclose(outer(da.from_array(X, chunks=(50, 3))), X.T @ X, rtol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(5,), (20_000, 3), (3, 4096, 2), (0, 3)])
+@pytest.mark.parametrize("dtype", [np.float64, np.int8, np.complex64])
+def test_a_digest_tells_each_change(shape: tuple[int, ...], dtype: Any) -> None:
+    """Of one element, and each exchange of two, wherever they are."""
+    x = (np.random.default_rng(1).normal(size=shape) * 50).astype(dtype)
+    flat, known = x.reshape(-1), digest_of(x)
+    assert digest_of(x.copy()) == known
+    rng, changes = np.random.default_rng(2), 0
+    for k in range(60 if x.size else 0):
+        i, j = rng.integers(0, x.size, 2) if k else (0, x.size - 1)
+        if k % 3 == 0:
+            j = (i + 4096 * int(rng.integers(1, 6))) % x.size  # sums by columns do not tell these
+        before = flat.copy()
+        flat[[i, j]] = flat[[j, i]]
+        if k % 2:
+            flat[i] += 1
+        if not np.array_equal(flat, before):
+            changes += 1
+            assert digest_of(x) != known
+            flat[:] = before
+    assert changes > 20 or not x.size
+    assert digest_of(x[..., None]) != digest_of(x)
+
+
+def test_rounding_errors_are_no_sums_of_anything() -> None:
+    require_sum_of_halves("f", 3e-31, 2e-31, 2e-31, 1.0)
+    require_sum_of_halves("f", 3e-15, 2e-15, 2e-15, 1e8)
+    require_sum_of_halves("f", np.float32(1.0), np.float32(0.5), np.float32(0.501), 1.0)
+    for whole, first in ((3.0, 2.0), (np.array([1.0, 3.0]), np.array([0.5, 2.0])), (1.0, 0.501)):
+        with pytest.raises(ValueError, match="f of a chunk"):
+            require_sum_of_halves("f", whole, first, first, 1.0)
 
 
 # --- pools --------------------------------------------------------------------------------------

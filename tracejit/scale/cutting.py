@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["DaskBlock", "Cut", "cut", "identity_of"]
+__all__ = ["DaskBlock", "Cut", "cut", "digest_of", "identity_of"]
 
 PIECES = 64
 """Into how many pieces an array is cut, unless these would have few rows."""
@@ -31,7 +31,7 @@ class Cut:
 
     def digests(self) -> tuple[object, ...]:
         """Return digests of the arrays that somebody may write to, in order."""
-        return tuple(_digest(x) if isinstance(x, np.ndarray) and _is_writeable(x) else None
+        return tuple(digest_of(x) if isinstance(x, np.ndarray) and _is_writeable(x) else None
                      for chunk in self.chunks for x in chunk)
 
 
@@ -131,7 +131,7 @@ def _is_writeable(x: np.ndarray) -> bool:
     return held is not None and not isinstance(held, bytes)
 
 
-def _digest(x: np.ndarray) -> object:
+def digest_of(x: np.ndarray) -> bytes:
     """Return a digest for which an array is read once: of sums by columns and by rows of words.
 
     It tells any one change, and any exchange of elements, from none; it is no protection against
