@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 from tracejit.ir.core import Atom, Block, Eqn
@@ -11,8 +12,17 @@ from tracejit.transforms.options import Options
 from tracejit.transforms.public import jit
 from tracejit.tree import LEAF, flatten
 
-__all__ = ["linearized", "name_of", "pullback_along", "pullback_at", "tangent_along", "tangent_at",
-           "value_at"]
+__all__ = ["linearized", "name_of", "pullback_along", "pullback_at", "read_anew", "tangent_along",
+           "tangent_at", "value_at"]
+
+
+def read_anew(fn: Callable[..., object]) -> None:
+    """Let programs of a capture read at each call what a method, a partial or an object holds."""
+    from tracejit.trace.ground.context import current
+    from tracejit.trace.state.paths import Holder, Path
+
+    if not isinstance(fn, FunctionType):
+        current().captured.own_bound(fn, Path(Holder(fn), name_of(fn)))
 
 
 def tangent_along(fn: Callable[..., object], argnum: int, args: tuple[object, ...],
@@ -31,6 +41,7 @@ def linearized(fn: Callable[..., object], argnum: int, args: tuple[object, ...],
     from tracejit.trace.values.equations import atom_of, lift
     from tracejit.transforms.nested import capture_block, conforming, tracer_of_atom
 
+    read_anew(fn)
     leaves, structure = flatten((args, kwargs))
     k = len(flatten(args[:argnum])[0])
     leaves[k] = lift(leaves[k])
@@ -106,6 +117,7 @@ def pullback_along(fn: Callable[..., object], argnum: int, args: tuple[object, .
     """Return value, and the function that multiplies weights by the Jacobian; within a capture."""
     from tracejit.transforms.linear import Pullback
 
+    read_anew(fn)
     value, pullback = Pullback(fn, argnum, False, Options()).inline(args, kwargs)
     return value, pullback
 

@@ -15,6 +15,7 @@ from tracejit.transforms.products import (
     name_of,
     pullback_along,
     pullback_at,
+    read_anew,
     tangent_at,
 )
 from tracejit.transforms.public import grad, jit, jvp
@@ -52,6 +53,7 @@ def hessp(fn: Callable[..., object], *, fp: Fp = "default", target: Target = "cp
     slope = grad(fn)
 
     def product(x: object, p: object, *args: object) -> Any:
+        read_anew(fn)
         _, turned = jvp(lambda y: slope(y, *args), (x,), (p,))
         return turned
 
