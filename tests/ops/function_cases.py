@@ -94,6 +94,7 @@ _enter("legendre_p legendre_p_all", SHARES, fixed=(3,))
 _enter("assoc_legendre_p assoc_legendre_p_all sph_legendre_p sph_legendre_p_all", SHARES,
        fixed=(3, 2))
 _enter("assoc_legendre_p assoc_legendre_p_all", A, fixed=(3, 0))
+_enter("binom", np.array([-2.5, -0.3, -40.4, -290.4]), np.array([300.0, 150.5, 90.0, -137.8]))
 _enter("sph_harm_y_all", SHARES, SIGNED, fixed=(2, 1))
 _enter("obl_ang1 pro_ang1", SHARES, fixed=(1, 2, 0.8))
 _enter("obl_rad1", SHARES, fixed=(1, 2, 0.8))

@@ -23,7 +23,7 @@ __all__: list[str] = []
 
 
 def _binom(n: np.ndarray, k: np.ndarray) -> Any:
-    near = (np.abs(n) < 100.0) & (np.abs(k) < 100.0)
+    near = (np.abs(n) < 100.0) & (np.abs(k) < 100.0) & (np.abs(n - k) < 100.0)
     whole = (n < 0.0) & (n == np.floor(n))
     a, b = np.where(near & np.logical_not(whole), n, 1.0), np.where(near, k, 1.0)
     product = apply("tgamma", a + 1.0) * rgamma(b + 1.0) * rgamma(a - b + 1.0)
@@ -41,10 +41,27 @@ def _binom_outside(n: np.ndarray, k: np.ndarray) -> Any:
     beyond = np.maximum(k, n - k)
     known = (n > -1.0) & (beyond > n)
     c, d = np.where(known, n, 1.0), np.where(known, beyond, 3.0)
-    turns = np.rint(c - d)
+    value = -np.exp(betaln(c + 1.0, d - c)) * _sine_of_turns(c - d) / math.pi
+    return np.where(known, value + 0.0, _binom_below(n, np.maximum(k, n - k)))
+
+
+def _binom_below(n: np.ndarray, k: np.ndarray) -> Any:
+    """Return the coefficient for n below 0 that is no int, and k above n / 2: by reflections."""
+    known = (n < 0.0) & (n != np.floor(n))
+    c, d = np.where(known, n, -0.5), np.where(known, k, 1.0)
+    ratio = _sine_of_turns(c - d) / _sine_of_turns(c)
+    above = d > -1.0
+    share = np.exp(-betaln(-c, np.where(above, d, 1.0) + 1.0)) / np.where(above, d - c, 1.0)
+    low = np.where(above, -1.0, d)
+    both = -np.exp(betaln(-low, np.where(above, 1.0, d - c))) * _sine_of_turns(low) / math.pi
+    return np.where(known, np.where(above, share, both) * ratio + 0.0, np.nan)
+
+
+def _sine_of_turns(x: np.ndarray) -> Any:
+    """Return sin(pi x), exactly 0 where x is an int."""
+    turns = np.rint(x)
     sign = np.where(np.remainder(turns, 2.0) == 0.0, 1.0, -1.0)
-    sine = sign * np.sin(math.pi * (turns - (c - d))) + 0.0
-    return np.where(known, np.exp(betaln(c + 1.0, d - c)) * sine / math.pi, np.nan)
+    return sign * np.sin(math.pi * (x - turns))
 
 
 def _refuse_exact(name: str, exact: object) -> None:
