@@ -35,6 +35,7 @@ from tracejit.trace.values.tracer import Tracer
 from tracejit.transforms.arguments import argument_places, find_argument, open_arguments
 from tracejit.transforms.compiled import Jit
 from tracejit.transforms.nested import capture_block, conforming, dtype_of_leaf, tracer_of_atom
+from tracejit.transforms.objects import require_no_tangent
 from tracejit.transforms.options import Options
 from tracejit.tree import (
     Structure,
@@ -52,6 +53,7 @@ __all__ = ["Pullback", "Tangent", "pair_of"]
 
 _TWO_TUPLES = ("{name} takes the arguments and their tangents as two tuples: "
                "{name}(f, (x, y), (x_dot, y_dot))")
+_TRACED = (Tracer, SymInt, DeviceArray, Recorded)
 _NUMBERS = (int, float, complex, np.ndarray, np.generic, DeviceArray, Recorded)
 
 
@@ -104,6 +106,9 @@ def pair_of(name: str, primals: object,
     dots, other = flatten(tuple(tangents))
     if structure != other:
         raise TypeError("primals and tangents have different structures")
+    for where, x, t in zip(leaf_names(structure, "argument"), leaves, dots, strict=True):
+        if not isinstance(x, _TRACED) and not isinstance(t, _TRACED):
+            require_no_tangent(where, x, t)
     dots = [_like(x, t) if isinstance(x, (float, complex, np.ndarray, np.inexact)) else t
             for x, t in zip(leaves, dots, strict=True)]
     return tuple(primals), tuple(unflatten(structure, iter(dots)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import operator
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from tracejit.configuration import Threads
 from tracejit.runtime.function import Function
 from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.trace.ground.active import is_tracing
+from tracejit.trace.values.specs import spec_of_leaf
 from tracejit.transforms.arguments import argument_places
 from tracejit.transforms.options import Argnums, Fp, Options, Target
 from tracejit.transforms.products import name_of
@@ -34,8 +36,9 @@ def linearize(fn: Callable[..., object], /, *primals: Any, fp: Fp = "default",
     threads -- how many threads share loops, or "auto"; None for the setting, see `config`
 
     Returned are the result and a function of tangents, one per argument, which returns the tangent
-    of the result: `jvp(fn, primals, tangents)[1]` at the point as it is now, since arrays are
-    copied. It is compiled at its first call; each call costs one forward product.
+    of the result: `jvp(fn, primals, tangents)[1]` at the point as it is now, since arrays and
+    objects are copied. What `fn` reads from outside it reads when it is called. It is compiled at
+    its first call; each call costs one forward product.
 
     Raises `Refusal` for a construct that cannot be captured: the message names the line and a
     remedy.
@@ -47,8 +50,7 @@ def linearize(fn: Callable[..., object], /, *primals: Any, fp: Fp = "default",
     (array([2., 6.]), array([1., 3.]), array([2., 0.]))
     """
     leaves, structure = flatten(primals)
-    point = unflatten(structure, iter([np.array(x) if isinstance(x, np.ndarray) else x
-                                       for x in leaves]))
+    point = unflatten(structure, iter([_copied(x) for x in leaves]))
     settings: dict[str, Any] = {"fp": fp, "target": target, "threads": threads}
     forward = jvp(fn, **settings)
 
@@ -57,10 +59,20 @@ def linearize(fn: Callable[..., object], /, *primals: Any, fp: Fp = "default",
 
     along.__name__ = f"linearize[{name_of(fn)}]"
     if is_tracing():
-        from tracejit.trace.python.calls import call_function
-
-        return call_function(fn, primals, {}), along
+        return _not_writing(fn)(*primals), along
     return jit(_not_writing(fn), **settings)(*point), along
+
+
+def _copied(x: object) -> Any:
+    """Return a copy of a part of a point, to which nobody else writes."""
+    if is_tracing():
+        from tracejit.trace.values.equations import lift
+        from tracejit.trace.values.tracer import Tracer
+
+        return lift(x).copy() if isinstance(x, Tracer) and x.is_array else x
+    if isinstance(x, np.ndarray):
+        return np.array(x)
+    return copy.deepcopy(x) if spec_of_leaf(x).kind == "static" else x
 
 
 def _not_writing(fn: Callable[..., object]) -> Callable[..., Any]:
@@ -176,6 +188,19 @@ def taylor(fn: Callable[..., object], x: Any, v: Any, order: int, *, fp: Fp = "d
     return jit(_coefficients(fn, order), fp=fp, threads=threads)(x, v)
 
 
+def _require_one(fn: Callable[..., object], result: object) -> Any:
+    """Return a result, which has to be one array or number of floats; within a capture."""
+    from tracejit.numpy_api.elementwise import as_tracer
+
+    structure = flatten(result)[1]
+    is_one = structure.kind is None and not isinstance(result, (str, type(None)))
+    if not is_one or as_tracer(result).dtype.kind not in "fc":
+        kind = as_tracer(result).dtype if is_one else f"a {type(result).__name__}"
+        raise TypeError(f"{name_of(fn)} has to return one array or number of floats to have a "
+                        f"Taylor polynomial, and returns {kind}")
+    return result
+
+
 def _coefficients(fn: Callable[..., object], order: int) -> Callable[..., Any]:
     """Return the function of x and v that returns the coefficients; for captured code."""
     def coefficients(x: Any, v: Any) -> Any:
@@ -184,7 +209,7 @@ def _coefficients(fn: Callable[..., object], order: int) -> Callable[..., Any]:
         def derivatives(count: int) -> Callable[[Any], Any]:
             """Return the function of t that returns derivatives 0 to `count`."""
             if count == 0:
-                return lambda t: (call_function(fn, (x + t * v,), {}),)
+                return lambda t: (_require_one(fn, call_function(fn, (x + t * v,), {})),)
 
             def next_one(t: Any) -> Any:
                 found, slopes = jvp(derivatives(count - 1), (t,), (1.0,))

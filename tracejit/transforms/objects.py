@@ -16,7 +16,7 @@ import numpy as np
 
 from tracejit.tree import Structure, is_object
 
-__all__ = ["hides_numbers", "kinds_of_objects"]
+__all__ = ["hides_numbers", "kinds_of_objects", "require_no_tangent"]
 
 _MOST = 1000
 """The most things that are looked at; what holds more is taken to hide some."""
@@ -51,6 +51,27 @@ def hides_numbers(x: object, kinds: set[type]) -> bool:
             return True
         rest += _parts_of(y)
     return False
+
+
+def require_no_tangent(name: str, x: object, t: object) -> None:
+    """Raise `TypeError` where something that is no float has a tangent, which would count as 0.
+
+    name -- of the argument
+    x, t -- its content, and the tangent: 0, or x itself where that is no object with numbers
+    """
+    if isinstance(x, (float, complex, bool)):
+        return
+    dtype = np.dtype(int) if isinstance(x, int) else getattr(x, "dtype", None)
+    if dtype is None:
+        if not isinstance(x, (FunctionType, type, ModuleType)) and hides_numbers(x, set()) and (
+                not isinstance(t, (int, float)) or t != 0):
+            raise TypeError(f"{name} is an object of {type(x).__name__}, by which jvp and hvp do "
+                            "not differentiate: its tangent would count as 0. Pass 0.0 as its "
+                            "tangent, or make it a dataclass, or tracejit.register_structure it")
+    elif dtype.kind in "iu" and t is not x and (
+            (np.asarray(t) != 0) & (np.asarray(t) != np.asarray(x))).any():
+        raise TypeError(f"{name} is of {dtype}, which has no derivative: its tangent would count "
+                        "as 0. Pass 0 as its tangent, or the argument as a float")
 
 
 def _parts_of(x: Any) -> list[object]:

@@ -17,7 +17,7 @@ from inspect import Parameter, Signature
 from types import GenericAlias
 from typing import Any, get_args, get_origin
 
-__all__ = ["give_signature"]
+__all__ = ["by_place", "give_signature"]
 
 _BESIDE = {"jvp": Any, "vjp": Callable[[Any], Any]}
 """The annotation of a tangent and of a pullback, which come with a value."""
@@ -65,3 +65,17 @@ def _result(name: str, own: object, has_aux: bool) -> Any:
 
 def _tuple(*parts: object) -> Any:
     return GenericAlias(tuple, parts)
+
+
+def by_place(solver: Callable[..., object], args: tuple[object, ...],
+             kwargs: dict[str, object]) -> tuple[object, ...]:
+    """Return the arguments of a call without keywords, as the residual takes them."""
+    if not kwargs:
+        return args
+    bound = inspect.signature(solver).bind(*args, **kwargs)
+    bound.apply_defaults()
+    if bound.kwargs:
+        raise TypeError(f"{', '.join(bound.kwargs)} of {getattr(solver, '__name__', 'a solver')} "
+                        "can be given by name alone, and the residual takes what the solver does, "
+                        "by position. Let it have a position")
+    return bound.args

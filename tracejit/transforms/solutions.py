@@ -32,6 +32,7 @@ from tracejit.trace.values.equations import apply, atom_of, cast, emit, same_dim
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.specs import spec
 from tracejit.trace.values.tracer import Tracer, tracer_of
+from tracejit.transforms.signatures import by_place
 from tracejit.tree import flatten, unflatten
 
 __all__ = ["custom_fixed_point", "custom_linear_solve", "custom_root"]
@@ -143,7 +144,8 @@ def _decorator(name: str, residual: Callable[..., object], argnums: int | tuple[
 
     def decorate(solver: Solver) -> Solver:
         @functools.wraps(solver)
-        def root(x0: object, *args: object) -> Any:
+        def root(x0: object, *args: object, **kwargs: object) -> Any:
+            args = by_place(solver, (x0, *args), kwargs)[1:]
             if not is_tracing():
                 if holds_recorded((x0, args)):
                     return record_whole(root, (x0, *args), {})
