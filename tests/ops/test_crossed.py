@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import warnings
 
 import numpy as np
@@ -28,7 +29,13 @@ def test_products_and_pullbacks_are_numpys(first: tuple[int, ...], second: tuple
 
     with warnings.catch_warnings(), tracejit.config(disable_jit=True):
         warnings.simplefilter("ignore", DeprecationWarning)
-        right, found = crossed(a, b), tracejit.jit(crossed)(a, b)
+        try:
+            right = crossed(a, b)
+        except ValueError as error:  # of two components, in newer NumPys
+            with pytest.raises(ValueError, match=re.escape(str(error))):
+                tracejit.jit(crossed)(a, b)
+            return
+        found = tracejit.jit(crossed)(a, b)
         assert found.dtype == right.dtype
         np.testing.assert_array_equal(found, right)
         if dtype is float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.lib import NumpyVersion
 
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.elementwise import as_tracer
@@ -21,7 +22,15 @@ def cross(a: object, b: object, axisa: int = -1, axisb: int = -1, axisc: int = -
     """Return the cross product of vectors of three components, or two: the third one is 0."""
     if axis is not None:
         axisa = axisb = axisc = axis
-    return _product(_components(a, axisa), _components(b, axisb), axisc)
+    first, second = _components(a, axisa), _components(b, axisb)
+    if not _TAKES_TWO and not len(first) == len(second) == 3:
+        raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors, but they "
+                         f"are {len(first)} and {len(second)} dimensional instead.")
+    return _product(first, second, axisc)
+
+
+_TAKES_TWO = NumpyVersion(np.__version__) < "2.5.0"
+"""Whether NumPy takes vectors of two components."""
 
 
 def _product(first: list[Tracer], second: list[Tracer], axis: int) -> Any:

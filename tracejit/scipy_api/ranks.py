@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -75,7 +76,8 @@ def rankdata(a: object, method: str = "average", *, axis: object = None,
     along = 0 if axis is None else normalize_axis(axis, len(dims_of(x)))
     given: Any = np.reshape(x, (-1,)) if axis is None else np.moveaxis(x, along, -1)
     average = method == "average"
-    found: Any = cast(as_tracer(ranked(given, method)), np.float64 if average else np.int64)
+    scipys = sys.modules["scipy.stats"].rankdata(np.ones(1), method=method)
+    found: Any = cast(as_tracer(ranked(given, method)), scipys.dtype)  # ints, before SciPy 1.18
     if x.dtype.kind == "f" and average:
         found = np.where(np.any(np.isnan(given), axis=-1, keepdims=True), np.nan, found)
     elif x.dtype.kind == "f":

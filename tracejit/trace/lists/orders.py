@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,12 +27,25 @@ from tracejit.trace.values.mixed import kinds_of, storage, united
 from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["are_numbers", "are_things", "both_nan", "changing", "in_one_run", "indexable",
+__all__ = ["EMPTY", "are_numbers", "are_things", "both_nan", "changing", "in_one_run", "indexable",
            "is_empty", "is_known", "orderable", "readable", "require_known_equality",
            "require_order", "sort_columns"]
 
 FEW = 12
 """Of so many things at most each is compared with each, in branches of the program."""
+
+
+def _words(extreme: Callable[..., object]) -> str:
+    """Return the words of this Python for an extremum of nothing."""
+    try:
+        extreme([])
+    except ValueError as error:
+        return str(error)
+    raise AssertionError(extreme)
+
+
+EMPTY = {f.__name__: _words(f) for f in (max, min)}
+"""By the names of `max` and `min`."""
 
 
 def indexable(xs: object) -> None:

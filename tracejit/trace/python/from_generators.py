@@ -19,11 +19,12 @@ from tracejit.trace.lists.iterables import (
     item_in_turn,
     read_now,
 )
-from tracejit.trace.lists.orders import readable
+from tracejit.trace.lists.orders import EMPTY, readable
 
 __all__ = ["MAKERS", "collected", "contained", "extended", "extreme", "first", "largest",
            "mapped", "multiplied", "read_one_by_one", "smallest", "some", "summed", "zipped"]
 
+_NO_LARGEST, _NO_SMALLEST = EMPTY["max"], EMPTY["min"]
 T = TypeVar("T")
 S = TypeVar("S")
 
@@ -110,7 +111,7 @@ def largest(g: Iterable[float]) -> float:
         if best is None or x > best:
             best = x
     if best is None:
-        raise ValueError("max() arg is an empty sequence")
+        raise ValueError(_NO_LARGEST)
     return best
 
 
@@ -121,7 +122,7 @@ def smallest(g: Iterable[float]) -> float:
         if best is None or x < best:
             best = x
     if best is None:
-        raise ValueError("min() arg is an empty sequence")
+        raise ValueError(_NO_SMALLEST)
     return best
 
 

@@ -12,6 +12,7 @@ from tracejit.trace.containers.runs import has_runs
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.lists import list_runs
+from tracejit.trace.lists.orders import EMPTY
 from tracejit.trace.lists.rows import Rows
 from tracejit.trace.python import list_functions
 from tracejit.trace.python.builtin_calls import call_natively
@@ -53,7 +54,7 @@ __all__ = ["fold_by", "sorted_items"]
 def fold_by(ufunc: Any, plain: Callable[..., object]) -> Callable[..., Any]:
     """`max(a, b)` and `max(array)`; the first of several equal ones wins, as in Python."""
     def of_array(x: Tracer, *default: object) -> Any:
-        return call_function(extreme_of_array, (f"{plain.__name__}() arg is an empty sequence",
+        return call_function(extreme_of_array, (EMPTY[plain.__name__],
                                                 ufunc is np.maximum, x, *default), {})
 
     def function(*args: Any, **kwargs: Any) -> Any:
@@ -104,7 +105,7 @@ def _extreme_by_key(ufunc: np.ufunc, plain: Callable[..., object], items: Any, *
         places = range(len(keys))
         found = call_natively(plain, (places,), {"key": keys.__getitem__, "default": None})
         return items[found] if keys else call_natively(plain, (items,), default)
-    return call_function(extreme_by_key, (f"{plain.__name__}() arg is an empty sequence", largest,
+    return call_function(extreme_by_key, (EMPTY[plain.__name__], largest,
                                           items, key, *default.values()), {})
 
 

@@ -19,6 +19,7 @@ from tracejit.trace.ground.public_names import public_name
 from tracejit.trace.ground.restarts import NeedSteps
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists.iterables import TracedIterable
+from tracejit.trace.lists.orders import EMPTY
 from tracejit.trace.lists.ranges import constant_range
 from tracejit.trace.python import from_generators
 from tracejit.trace.python.kinds_of_values import holds_traced
@@ -90,7 +91,7 @@ def take(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, 
         return _call(from_generators.MAKERS[fn], args, kwargs)
     if (fn is max or fn is min) and len(args) == 1 and kwargs.get("key") is not None:
         default = (kwargs["default"],) if "default" in kwargs else ()
-        return _call(from_generators.extreme, (f"{name}() arg is an empty sequence", fn is max,
+        return _call(from_generators.extreme, (EMPTY[name], fn is max,
                                                *args, kwargs["key"], *default))
     folded = _folded(fn, args, kwargs)
     if folded is not NotImplemented:
