@@ -91,3 +91,34 @@ def test_solvers_take_keywords() -> None:
 
     with pytest.raises(TypeError, match="b of by_name can be given by name alone"):
         by_name(1.0, 4.0, b=2.0)
+
+
+def test_captured_tangents_of_ints_are_refused_unless_they_are_zero() -> None:
+    def along(x, n, t):
+        return tracejit.jvp(lambda x, n: x * n, (x, n), (x, t))[1]
+
+    np.testing.assert_allclose(tracejit.jit(lambda x, n: along(x, n, 0))(X, 3), 3.0 * X)
+    for f in (lambda x, n: along(x, n, 1.0), lambda x, n: along(x, n, np.sum(x))):
+        with pytest.raises(TypeError, match="int64, which has no derivative"):
+            tracejit.jit(f)(X, 3)
+
+
+def test_a_generator_needs_no_tangent_of_its_own() -> None:
+    rng = np.random.default_rng(0)
+    _, tangent = tracejit.jvp(lambda x, r: 2.0 * x, (X, rng), (X, rng))
+    np.testing.assert_allclose(tangent, 2.0 * X)
+
+
+@pytest.mark.parametrize("numbers", [(0, 2), (np.array([0, 0, 0]), np.array([2, 2, 1]))])
+def test_a_pattern_that_is_given_is_compared_for_other_integers(numbers: tuple) -> None:
+    pattern = np.eye(3)
+    pattern[:, 0] = 1.0
+    jacobian = tracejit.sparse_jacobian(lambda x, k: x * x[k], sparsity=pattern)
+    right, wrong = numbers
+    expected = np.eye(3) * X[0]
+    expected[:, 0] += X
+    np.testing.assert_allclose(jacobian(X, right).toarray(), expected)
+    with pytest.raises(ValueError, match="misses element"):
+        jacobian(X, wrong)
+    with pytest.raises(ValueError, match="misses element"):
+        jacobian(X, wrong)

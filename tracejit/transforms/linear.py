@@ -107,7 +107,7 @@ def pair_of(name: str, primals: object,
     if structure != other:
         raise TypeError("primals and tangents have different structures")
     for where, x, t in zip(leaf_names(structure, "argument"), leaves, dots, strict=True):
-        if not isinstance(x, _TRACED) and not isinstance(t, _TRACED):
+        if isinstance(x, (Tracer, SymInt)) or not isinstance(x, _TRACED):
             require_no_tangent(where, x, t)
     dots = [_like(x, t) if isinstance(x, (float, complex, np.ndarray, np.inexact)) else t
             for x, t in zip(leaves, dots, strict=True)]

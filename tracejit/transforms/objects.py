@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.ir.draws import is_generator
 from tracejit.tree import Structure, is_object
 
 __all__ = ["hides_numbers", "kinds_of_objects", "require_no_tangent"]
@@ -63,15 +64,23 @@ def require_no_tangent(name: str, x: object, t: object) -> None:
         return
     dtype = np.dtype(int) if isinstance(x, int) else getattr(x, "dtype", None)
     if dtype is None:
-        if not isinstance(x, (FunctionType, type, ModuleType)) and hides_numbers(x, set()) and (
-                not isinstance(t, (int, float)) or t != 0):
+        if not (isinstance(x, (FunctionType, type, ModuleType)) or is_generator(x)) and (
+                hides_numbers(x, set()) and (not isinstance(t, (int, float)) or t != 0)):
             raise TypeError(f"{name} is an object of {type(x).__name__}, by which jvp and hvp do "
                             "not differentiate: its tangent would count as 0. Pass 0.0 as its "
                             "tangent, or make it a dataclass, or tracejit.register_structure it")
-    elif dtype.kind in "iu" and t is not x and (
-            (np.asarray(t) != 0) & (np.asarray(t) != np.asarray(x))).any():
+    elif dtype.kind in "iu" and t is not x and _may_count(x, t):
         raise TypeError(f"{name} is of {dtype}, which has no derivative: its tangent would count "
                         "as 0. Pass 0 as its tangent, or the argument as a float")
+
+
+def _may_count(x: object, t: Any) -> bool:
+    """Return whether a tangent of an int is neither 0 nor the int itself, or is a traced float."""
+    if isinstance(t, (np.ndarray, np.generic, int, float, complex)):
+        given = np.asarray(t)
+        known = isinstance(x, (np.ndarray, np.generic, int))
+        return bool(((given != 0) & (given != np.asarray(x) if known else True)).any())
+    return getattr(t, "dtype", np.dtype(int)).kind in "fc"
 
 
 def _parts_of(x: Any) -> list[object]:

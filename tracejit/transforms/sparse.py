@@ -16,7 +16,7 @@ from tracejit.transforms.options import Fp
 from tracejit.transforms.patterns import Sparsity
 from tracejit.transforms.products import name_of
 from tracejit.transforms.public import grad
-from tracejit.transforms.sparsity import Detector
+from tracejit.transforms.sparsity import Detector, whole_numbers
 
 if TYPE_CHECKING:
     from scipy.sparse import coo_array, csr_array
@@ -46,7 +46,8 @@ def sparse_jacobian(fn: Callable[..., object], argnums: int = 0, sparsity: objec
     integers and truth values among the arguments, or read from outside, are others: see
     `jacobian_sparsity`. Of the newest call `sparsity` is the pattern, `colors` has a colour for
     each column (row), `count` is how many there are, `mode` says of which, and `why()` says which
-    lines make rows dense. The pattern that is given is compared, at the first call, with a
+    lines make rows dense. The pattern that is given is compared, at the first call and at the first
+    one with other integers and truth values among the arguments, with a
     product of the Jacobian and a random direction; so are all where `TRACEJIT_VERIFY` is set.
 
     Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
@@ -115,6 +116,7 @@ class SparseJacobian:
             "fwd": elements_by_columns(fn, argnums, fp=fp, threads=threads),
             "rev": elements_by_rows(fn, argnums, fp=fp, threads=threads)}
         self._colored: dict[Sparsity, ColoredPattern] = {}
+        self._compared = set[object]()
         self._newest: ColoredPattern | None = None
         self.__name__ = f"sparse_jacobian[{name_of(fn)}]"
 
@@ -133,11 +135,16 @@ class SparseJacobian:
             raise TypeError(f"the Jacobian is of {data.dtype}, which SciPy's sparse arrays cannot "
                             "hold. Pass x.astype(np.float32)")
         found = colored.filled(data)
+        kinds = None if self._given is None else whole_numbers(args, kwargs)
+        is_new = is_new or (kinds is not None and kinds not in self._compared)
         if is_new:
             if self._given is not None or settings().verify:
                 self._detector.compare(found, args, kwargs, by_rows=colored.mode == "rev")
             if len(self._colored) > 32:
                 self._colored.clear()
+            if len(self._compared) > 1000:
+                self._compared.clear()
+            self._compared.add(kinds)
             self._colored[sparsity] = colored
         self._newest = colored
         return found

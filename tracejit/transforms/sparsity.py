@@ -20,7 +20,7 @@ from tracejit.tree import flatten_call
 if TYPE_CHECKING:
     from scipy.sparse import coo_array, csr_array
 
-__all__ = ["Detector", "jacobian_sparsity"]
+__all__ = ["Detector", "jacobian_sparsity", "whole_numbers"]
 
 
 @hiding_frames
@@ -65,6 +65,14 @@ def _kind_of(x: object) -> Any:
     if kind is float:
         return float
     return (kind, x) if kind in (int, bool) or isinstance(x, np.integer) else None
+
+
+def whole_numbers(args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[object, ...]:
+    """Return the integers and truth values among the arguments, by which a pattern may differ."""
+    leaves, _ = flatten_call(args, kwargs)
+    return tuple([(x.shape, x.tobytes()) if isinstance(x, np.ndarray) and x.dtype.kind in "iub"
+                  else int(x) if isinstance(x, (int, np.integer, np.bool_)) else None
+                  for x in leaves])
 
 
 class Detector:
