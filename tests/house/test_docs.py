@@ -181,6 +181,9 @@ def documented(files: list[Path]) -> list[str]:
 
 @pytest.mark.parametrize("module", documented(sorted(PACKAGE.rglob("*.py"))))
 def test_examples_of_docstrings_are_true(module: str) -> None:
+    library = module.removeprefix("tracejit.interop.")
+    if library != module and importlib.util.find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
     failed, tried = doctest.testmod(importlib.import_module(module))
     assert tried
     assert not failed

@@ -37,11 +37,11 @@ def as_op(fn: Callable[..., object], *, fp: Fp = "default") -> Callable[..., Any
     Raises `TypeError` where `fn` writes to its arguments, or takes or returns something else than
     arrays and numbers.
 
-    >>> import numpy as np, pytensor, pytensor.tensor as pt  # doctest: +SKIP
-    >>> from tracejit.interop.pytensor import as_op  # doctest: +SKIP
-    >>> x = pt.dvector("x")  # doctest: +SKIP
-    >>> energy = as_op(lambda x: np.sum(x ** 3))(x)  # doctest: +SKIP
-    >>> pytensor.function([x], pytensor.grad(energy, x))([1.0, 2.0])  # doctest: +SKIP
+    >>> import numpy as np, pytensor, pytensor.tensor as pt
+    >>> from tracejit.interop.pytensor import as_op
+    >>> x = pt.dvector("x")
+    >>> energy = as_op(lambda x: np.sum(x ** 3))(x)
+    >>> pytensor.function([x], pytensor.grad(energy, x))([1.0, 2.0])
     array([ 3., 12.])
     """
     op = _TracedOp(ArrayFunction(fn, fp))

@@ -28,12 +28,12 @@ def as_function(fn: Callable[..., object], *, fp: Fp = "default") -> Callable[..
     remedy.
     Raises `TypeError` where `fn` writes to its arguments, or takes or returns something else.
 
-    >>> import numpy as np, torch  # doctest: +SKIP
-    >>> from tracejit.interop.torch import as_function  # doctest: +SKIP
-    >>> energy = as_function(lambda x: np.sum(x ** 3))  # doctest: +SKIP
-    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)  # doctest: +SKIP
-    >>> energy(x).backward()  # doctest: +SKIP
-    >>> x.grad  # doctest: +SKIP
+    >>> import numpy as np, torch
+    >>> from tracejit.interop.torch import as_function
+    >>> energy = as_function(lambda x: np.sum(x ** 3))
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> energy(x).backward()
+    >>> x.grad
     tensor([ 3., 12.])
     """
     function = ArrayFunction(fn, fp)

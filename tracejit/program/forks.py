@@ -19,7 +19,7 @@ __all__ = ["require_whole"]
 PATIENCE = 10.0
 """For how many seconds a fork waits for compilations of other threads."""
 
-_LOCKS = (("tracejit.runtime.function", "_COMPILING"),
+_LOCKS = (("tracejit.scale.holders", "_LOADING"), ("tracejit.runtime.function", "_COMPILING"),
           ("numba.core.compiler_lock", "global_compiler_lock._lock"),
           ("tracejit.codegen.compile", "_LOCK"), ("tracejit.trace.ground.trees", "SYNTAX_TREES"),
           ("tracejit.runtime.ticks", "LOCK"), ("tracejit.program.cuda.simulator", "_ONE_AT_A_TIME"),

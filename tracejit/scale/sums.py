@@ -101,6 +101,8 @@ class _Placed:
 class SumOver:
     """A function of parameters and split arguments; see `sum_over`."""
 
+    __wrapped__: Any
+
     def __init__(self, g: Function, over: str | int | Sequence[str | int], on: object, *,
                  rows: int | None, progress: bool) -> None:
         self.__wrapped__, self._on, self._rows, self._progress = g, on, rows, progress

@@ -102,6 +102,8 @@ def sparse_hessian(fn: Callable[..., object], argnums: int = 0, sparsity: object
 class SparseJacobian:
     """A function that returns a Jacobian as a `csr_array`; see `sparse_jacobian`."""
 
+    __name__: str
+
     def __init__(self, fn: Callable[..., object], argnums: int, sparsity: object, mode: Mode,
                  fp: Fp, threads: Threads, is_symmetric: bool = False) -> None:
         if mode not in ("auto", "fwd", "rev"):
