@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import re
 import subprocess
@@ -17,7 +18,7 @@ import pytest
 
 import tracejit
 from tracejit.codegen.statements import Statement
-from tracejit.runtime.moving_lines import moving_line
+from tracejit.runtime.moving_lines import counted, moving_line
 from tracejit.runtime.progress import _Compilation
 
 STEPS: dict[str, str] = {
@@ -170,6 +171,29 @@ def test_warmup_says_how_many_signatures_are_ready(capsys: pytest.CaptureFixture
     assert capsys.readouterr().err == "tracejit: squares: ready for 3 of 3\n"
     slope.warmup(("f64[n]",))
     assert capsys.readouterr().err == ""
+
+
+class _NoFile:
+    """A stream that can be written to, and nothing else, as logging frameworks put there."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+    def flush(self) -> None:
+        pass
+
+
+def test_lines_go_to_any_stream_that_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream, closed = _NoFile(), io.StringIO()
+    closed.close()
+    for given in (stream, closed, None):
+        monkeypatch.setattr(sys, "stderr", given)
+        assert moving_line() is None
+        assert list(counted("ab", "done")) == ["a", "b"]
+    assert stream.text == "done 2 of 2\n"
 
 
 def test_in_a_notebook_one_output_is_updated(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,6 +36,8 @@ def of_complex(z: Any) -> Any:
 REFUSED: dict[str, tuple[Callable[..., Any], tuple[object, ...], str]] = {
     "a write": (lambda x: x.__setitem__(0, 1.0) or x, (X,), "writes to an argument"),
     "a dict": (lambda x: {"a": x}, (X,), "Return a tuple"),
+    "nothing": (lambda x: None, (X,), "returns None, and other libraries"),
+    "a list in a tuple": (lambda x: (x, [x]), (X,), "returns a list, and"),
     "a text": (lambda x, s: x, (X, "a"), "argument 1 of <lambda> is a str"),
     "a construct": (lambda x: x.upper(), (X,), "no captured attribute 'upper'"),
 }
@@ -92,6 +94,9 @@ class TestTorch:
         f, (x, k) = as_function(energy), self.given(requires_grad=True)
         assert torch.autograd.gradcheck(f, (x, k), check_forward_ad=True)
         assert torch.autograd.gradgradcheck(f, (x, k))
+        tangents = torch.func.jvp(as_function(several), (x.detach(), torch.tensor(2.0)),
+                                  (torch.ones(3, dtype=x.dtype), torch.tensor(1.0)))[1]
+        assert [t.tolist() for t in tangents] == [(2.0 + X).tolist(), 0, 0.0]
         z = torch.tensor([1.0 + 2.0j, 3.0j], dtype=torch.complex128, requires_grad=True)
         assert torch.autograd.gradcheck(as_function(of_complex), (z,))
         assert torch.autograd.gradcheck(as_function(of_complex), (z.conj(),))

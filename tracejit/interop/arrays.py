@@ -18,6 +18,7 @@ from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.specs import ArgSpec, spec_of_leaf
 from tracejit.transforms.options import Fp
 from tracejit.transforms.public import jit, jvp, vjp, vmap
+from tracejit.tree import Structure
 
 if TYPE_CHECKING:
     from tracejit.runtime.stages import Traced
@@ -163,8 +164,14 @@ def _require_plain(name: str, traced: Traced) -> None:
                         "Write to a copy: x = x.copy()")
     parts = structure.parts if structure.kind is tuple else (structure,)
     if any(part.kind is not None for part in parts):
-        raise TypeError(f"{name} returns a {getattr(structure.kind, '__name__', 'nest')} with "
-                        "something else than arrays and numbers in it. Return a tuple of them")
+        raise TypeError(f"{name} returns {_named(structure)}, and other libraries get arrays and "
+                        "numbers alone. Return a tuple of them")
+
+
+def _named(structure: Structure) -> str:
+    kinds = [part.kind for part in structure.parts if part.kind is not None]
+    kind = kinds[0] if structure.kind is tuple else structure.kind
+    return "None" if kind is type(None) else f"a {getattr(kind, '__name__', 'nest')}"
 
 
 def _own(result: Any, given: Sequence[np.ndarray]) -> np.ndarray:

@@ -41,7 +41,8 @@ def as_function(fn: Callable[..., object], *, fp: Fp = "default") -> Callable[..
     def call(*args: object) -> Any:
         return applied(*args)
 
-    call.__name__, call.__doc__ = applied.function.name, fn.__doc__
+    call.__name__ = call.__qualname__ = applied.function.name
+    call.__doc__ = fn.__doc__
     return call
 
 
@@ -80,7 +81,9 @@ class _Applicable:
         found: dict[int, Any] = {}
         if wanted and smooth:
             back = self.function.pullback(wanted, smooth)
-            applied = self._pullbacks.setdefault(back, _Applicable(back))
+            if back not in self._pullbacks:
+                self._pullbacks[back] = _Applicable(back)
+            applied = self._pullbacks[back]
             cts = [_turned(jax.numpy.asarray(cotangents[k])) for k in smooth]
             found = dict(zip(wanted, applied._with_rule(*cts, *args), strict=True))
         return tuple([_cotangent(found.get(k), a) for k, a in enumerate(args)])

@@ -49,7 +49,8 @@ def as_op(fn: Callable[..., object], *, fp: Fp = "default") -> Callable[..., Any
     def call(*args: object) -> Any:
         return op(*args)
 
-    call.__name__, call.__doc__ = op.function.name, fn.__doc__
+    call.__name__ = call.__qualname__ = op.function.name
+    call.__doc__ = fn.__doc__
     return call
 
 

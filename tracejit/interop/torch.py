@@ -22,7 +22,8 @@ def as_function(fn: Callable[..., object], *, fp: Fp = "default") -> Callable[..
 
     It takes tensors on the CPU, whose memory it reads in place, and Python numbers. Derivatives of
     every order, `torch.func.vmap`, `jacrev` and forward mode work; each is compiled once for all
-    sizes. A tensor without axes is a number for `fn`.
+    sizes. A tensor without axes is a number for `fn`. Within `torch.compile`, call
+    `torch.compiler.disable(f)`: what it traces has no memory.
 
     Raises `Refusal` for a construct that cannot be captured: the message names the line and a
     remedy.
@@ -41,7 +42,8 @@ def as_function(fn: Callable[..., object], *, fp: Fp = "default") -> Callable[..
     def call(*args: object) -> Any:
         return _applied(function, *args)
 
-    call.__name__, call.__doc__ = function.name, fn.__doc__
+    call.__name__ = call.__qualname__ = function.name
+    call.__doc__ = fn.__doc__
     return call
 
 
@@ -65,6 +67,7 @@ class _Application(torch.autograd.Function):
         ctx.others = [None if k in ctx.tensors else a for k, a in enumerate(args)]
         ctx.save_for_backward(*[args[k] for k in ctx.tensors])
         ctx.save_for_forward(*[args[k] for k in ctx.tensors])
+        ctx.count = len(output)
         ctx.smooth = tuple([k for k, r in enumerate(output)
                             if r.is_floating_point() or r.is_complex()])
         ctx.mark_non_differentiable(*[r for k, r in enumerate(output) if k not in ctx.smooth])
@@ -83,7 +86,7 @@ class _Application(torch.autograd.Function):
         along = ctx.function.tangents(wanted, ctx.smooth)
         found = dict(zip(ctx.smooth, _Application.apply(
             along, *[tangents[k] for k in wanted], *_arguments(ctx)), strict=True))
-        return tuple([found.get(k) for k in range(max(ctx.smooth, default=-1) + 1)])
+        return tuple([found.get(k) for k in range(ctx.count)])
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, function: ArrayFunction, *args: Any) -> Any:

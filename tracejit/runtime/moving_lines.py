@@ -1,4 +1,4 @@
-"""A line that is written again and again in the same place, where somebody looks at it."""
+"""Lines of progress: written again in the same place where somebody looks, else written once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
-__all__ = ["MovingLine", "counted", "moving_line"]
+__all__ = ["MovingLine", "ProgressLine", "counted", "moving_line", "write_line"]
 
 
 class MovingLine(Protocol):
@@ -60,8 +60,43 @@ def moving_line() -> MovingLine | None:
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if hasattr(shell, "kernel"):
         return _NotebookLine()
+    return _TerminalLine() if _is_terminal(sys.stderr) else None
+
+
+def _is_terminal(stream: Any) -> bool:
+    """Whether a stream is a terminal; one that is closed, or is no file, is none."""
+    try:
+        return bool(stream.isatty())
+    except (AttributeError, ValueError):
+        return False
+
+
+def write_line(text: str) -> None:
+    """Write a line on standard error, where there is one that is open."""
     stream = sys.stderr
-    return _TerminalLine() if stream is not None and stream.isatty() else None
+    if stream is not None and not getattr(stream, "closed", False):
+        print(text, file=stream, flush=True)
+
+
+class ProgressLine:
+    """A line of how far something is: each text where a line moves, else the last one."""
+
+    def __init__(self) -> None:
+        self._line = moving_line()
+        self._last = ""
+
+    def show(self, text: str) -> None:
+        """Show a text in place of the one before."""
+        self._last = text
+        if self._line is not None:
+            self._line.show(text)
+
+    def close(self) -> None:
+        """Leave the last text as a line of its own."""
+        if self._line is not None:
+            self._line.clear()
+        if self._last:
+            write_line(self._last)
 
 
 def counted(items: Sequence[object], text: str) -> Iterator[Any]:
@@ -69,12 +104,9 @@ def counted(items: Sequence[object], text: str) -> Iterator[Any]:
 
     text -- the words before the numbers
     """
-    line = moving_line()
+    line = ProgressLine()
     for k, item in enumerate(items):
-        if line is not None:
-            line.show(f"{text} {k} of {len(items)}")
+        line.show(f"{text} {k} of {len(items)}")
         yield item
-    if line is not None:
-        line.clear()
-    if sys.stderr is not None:
-        print(f"{text} {len(items)} of {len(items)}", file=sys.stderr, flush=True)
+    line.show(f"{text} {len(items)} of {len(items)}")
+    line.close()

@@ -7,7 +7,6 @@ says how long all took. Elsewhere it is written once, on standard error.
 from __future__ import annotations
 
 import logging
-import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,7 @@ from typing import Any
 
 from tracejit.ir.core import Graph
 from tracejit.ir.walk import all_eqns
-from tracejit.runtime.moving_lines import moving_line
+from tracejit.runtime.moving_lines import moving_line, write_line
 from tracejit.trace.ground.active import CAPTURES
 from tracejit.trace.ground.source import describe_line
 
@@ -61,7 +60,7 @@ class _Compilation:
         """Write the line: which program, its stage, its size, and where its size comes from."""
         line = moving_line()
         if line is None:
-            _write(f"{self._so_far()}: {self.doing}", *self._reasons())
+            write_line("; ".join((f"{self._so_far()}: {self.doing}", *self._reasons())))
             return
         while True:
             reasons = self._reasons()
@@ -69,7 +68,7 @@ class _Compilation:
             if self.done.wait(PERIOD):
                 break
         line.clear()
-        _write(f"tracejit: {self.name} took {self._seconds():.0f} s", *reasons)
+        write_line("; ".join((f"tracejit: {self.name} took {self._seconds():.0f} s", *reasons)))
 
     def _seconds(self) -> float:
         return perf_counter() - self.start
@@ -101,11 +100,6 @@ class _Compilation:
         yield from unrolled[:2]
         if len(unrolled) > 2:
             yield f"{len(unrolled) - 2} more loops are unrolled, see .why()"
-
-
-def _write(*parts: str) -> None:
-    if sys.stderr is not None:
-        print("; ".join(parts), file=sys.stderr, flush=True)
 
 
 class _Present(threading.local):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy as np
 
 from tracejit.configuration import settings
 from tracejit.runtime.function import Function
+from tracejit.runtime.moving_lines import ProgressLine
 from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.scale.cutting import Cut, cut, identity_of
 from tracejit.scale.engines import engine_for
@@ -261,13 +261,15 @@ class SumOver:
     def _answers(self, engine: Engine, request: StepRequest, shipped: Any) -> list[Answer]:
         """Return the answers of all workers; raise the error of the first chunk that has one."""
         answers, done, start = [], 0, perf_counter()
+        line = ProgressLine() if self._progress else None
         for answer in engine.step(request, shipped):
             answers.append(answer)
             done += len(answer.numbers)
-            if self._progress:
-                end = "\n" if done == request.count else ""
-                print(f"\r{request.name}: step {self._steps}, {done} of {request.count} chunks, "
-                      f"{perf_counter() - start:.3f} s ", end=end, file=sys.stderr, flush=True)
+            if line is not None:
+                line.show(f"{request.name}: step {self._steps}, {done} of {request.count} chunks, "
+                          f"{perf_counter() - start:.3f} s")
+        if line is not None:
+            line.close()
         failed = [a.failed for a in answers if a.failed is not None]
         if failed:
             raise min(failed, key=lambda x: x[0])[1]

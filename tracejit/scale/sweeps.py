@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import pickle
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
 from tracejit.configuration import config
+from tracejit.runtime.moving_lines import ProgressLine
 from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.scale.engines import crew_of, is_client
 from tracejit.scale.holders import ChunkHolder, Slot, StepRequest, dumps, sendable
@@ -63,14 +63,15 @@ def sweep(g: Callable[..., object], parameters: Iterable[object], on: object = N
         first = min(left)
         _make_program(programs, request, first, members)
         failed: list[tuple[int, Exception]] = []
+        line = ProgressLine() if progress else None
         for answer in _answers(on, request, programs, left):
             results.update(answer.results)
             failed += [] if answer.failed is None else [answer.failed]
-            if progress:
-                print(f"\r{programs.name}: {len(results)} of {len(members)} sets, "
-                      f"{perf_counter() - start:.3f} s ", end="", file=sys.stderr, flush=True)
-        if progress:
-            print(file=sys.stderr)
+            if line is not None:
+                line.show(f"{programs.name}: {len(results)} of {len(members)} sets, "
+                          f"{perf_counter() - start:.3f} s")
+        if line is not None:
+            line.close()
         if failed:
             raise min(failed, key=lambda x: x[0])[1]
     raise RuntimeError(f"{programs.name} needs more than {MOST_PROGRAMS} programs")

@@ -23,7 +23,7 @@ from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import apply, atom_of, cast, same_dim
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.tracer import Tracer, scalar_of, tracer_of
-from tracejit.transforms.searching import Search, graph_of
+from tracejit.transforms.searching import ScipySearch, graph_of
 from tracejit.tree import flatten, unflatten
 
 __all__ = ["REAL", "Optimum", "as_tuple", "block_of", "gradient_of", "like_unknown", "one_number",
@@ -126,7 +126,8 @@ def searched(name: str, blocks: Sequence[Block], args: Sequence[object],
         v.aval.dtype.kind in "fc") else tracer_of(v) for v in given]
     _, nest = flatten((0.0, 0))
     x, count = call_back(
-        Search(name, graphs), (values, _held(list(args)), _held(settings)), nest, (kind, "int"),
+        ScipySearch(name, graphs), (values, _held(list(args)), _held(settings)), nest,
+        (kind, "int"),
         (REAL, _COUNT), (shape, ()))
     return x, count
 

@@ -16,7 +16,7 @@ from tracejit.ir.walk import copy_block, copy_type, free_values
 from tracejit.runtime.function import make_function
 from tracejit.runtime.graphs import NativeKernel
 
-__all__ = ["SEARCHES", "Search", "graph_of", "restored"]
+__all__ = ["SEARCHES", "ScipySearch", "graph_of", "restored"]
 
 Function = Callable[..., Any]
 
@@ -43,7 +43,7 @@ def graph_of(blocks: Sequence[Block], name: str) -> tuple[list[Graph], list[Valu
     return graphs, given
 
 
-class Search:
+class ScipySearch:
     """One of SciPy's searches for what functions, given as graphs, make it find.
 
     name -- that of SciPy's function
@@ -74,11 +74,11 @@ class Search:
         return [self.name, *texts]
 
 
-def restored(texts: Sequence[str]) -> Search:
+def restored(texts: Sequence[str]) -> ScipySearch:
     """Return the search of which `stored` gave texts."""
     import tracejit.scipy_api  # noqa: F401  (with the ops that the texts name)
 
-    return Search(texts[0], [parse_graph(text) for text in texts[1:]])
+    return ScipySearch(texts[0], [parse_graph(text) for text in texts[1:]])
 
 
 def _value(kernel: Function, values: Sequence[object], x: object) -> Any:

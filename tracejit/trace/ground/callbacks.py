@@ -99,6 +99,8 @@ def _as_kind(x: object, kind: str) -> Any:
 
 
 def _described(x: object) -> str:
+    if isinstance(x, np.ma.MaskedArray):
+        return "a masked array"
     if isinstance(x, (np.ndarray, np.generic)):
         return f"{'an array' if np.ndim(x) else 'a number'} of {x.dtype}"
     return f"a {type(x).__name__}"
