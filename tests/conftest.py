@@ -20,6 +20,9 @@ SAMPLE = 2
 """How many cases of one parametrised test of the gauntlet `make test` runs."""
 
 DRAWN = {
+    "test_superlu.py::test_nothing_is_dense": 1,
+    "test_superlu.py::test_values_are_scipys_and_derivatives_those_of_a_dense_matrix": 6,
+    "test_superlu.py::test_complex_systems_are_those_of_a_dense_matrix": 4,
     "test_gauntlet.py::test_an_answer_is_right_or_there_is_none": 25,
     "test_statistics.py::test_edges_and_errors_are_scipys": 30,
     "test_jacobian_sparsity.py::test_no_element_of_a_random_programs_jacobian_is_missed": 8,

@@ -5,8 +5,7 @@ system for each pumping test. log k is a sum of smooth bumps, whose heights are 
 Neuman, Water Resources Research 22, 1986).
 
 A `scipy.sparse` matrix is made from what is looked for and factored by `splu`; the gradient solves
-the transposed system once more for each test. Compiled, the factors are those of a dense matrix,
-which sets a limit of some hundred cells: on 40 × 40 cells SciPy alone is faster.
+the transposed system by the same factors, once more for each test.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def test_systems_of_numbers_that_are_not_finite_are_scipys(name: str, place: lis
     if np.isnan(number):
         assert not isinstance(ours, tracejit.Refusal)
     else:
-        assert "matrix with infinities" in str(ours)
+        assert not isinstance(ours, tracejit.Refusal) or "with infinities" in str(ours)
 
 
 def test_factors_of_nan_are_an_error_where_they_are_made() -> None:

@@ -153,6 +153,8 @@ class InterfaceReader:
         if where[0] == "made":
             found = import_module(where[1]).restored(where[2])
         elif where[0] == "library":
+            if where[1].startswith("tracejit."):
+                import_module(where[1].partition(":")[0])
             found = find_named(where[1], {})
         else:
             found = None if self.function is None else self.function(where)

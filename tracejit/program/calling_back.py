@@ -5,10 +5,12 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tracejit.ir.superlu import BORROWERS
 from tracejit.trace.ground.callbacks import keep_error
 
 if TYPE_CHECKING:
@@ -42,11 +44,23 @@ class CallingBack:
         return 0
 
 
+def _copied(address: int, count: int) -> Any:
+    """Return a copy of some bytes, which a function may write to."""
+    return bytearray(ctypes.string_at(address, count))
+
+
+def _lent(address: int, count: int) -> Any:
+    """Return some bytes where they lie."""
+    return (ctypes.c_char * count).from_address(address) if count else b""
+
+
 def _call_of(callee: Any, inputs: Sequence[tuple[np.dtype, int]],
              outputs: Sequence[tuple[np.dtype, int]]) -> Callable[[int], None]:
     """Return the function of a table's address that calls `callee`."""
     kinds = [(dtype, ndim, dtype.itemsize) for dtype, ndim in (*inputs, *outputs)]
     given = len(inputs)
+    lent = _lent if isinstance(callee.function, FunctionType) and (
+        callee.function in BORROWERS) else _copied
     table_type = ctypes.c_int64 * sum(1 + ndim for _, ndim, _ in kinds)
 
     def run(words: int) -> None:
@@ -56,7 +70,7 @@ def _call_of(callee: Any, inputs: Sequence[tuple[np.dtype, int]],
             shape = tuple(table[place + 1:place + 1 + ndim])
             count = math.prod(shape) * size if ndim else size
             if k < given:
-                data = bytearray(ctypes.string_at(table[place], count))
+                data = lent(table[place], count)
                 operands.append(np.frombuffer(data, dtype).reshape(shape))
             else:
                 shapes.append(shape)

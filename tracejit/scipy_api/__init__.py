@@ -76,6 +76,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     sparse,
     sparse_assembly,
     sparse_making,
+    sparse_solvers,
     sparse_systems,
     special_reasons,
     spectral,

@@ -17,7 +17,7 @@ from tracejit.trace.values.equations import apply, as_operand, cast, same_dim, t
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["Sparse", "as_sparse", "is_sparse", "of_dense"]
+__all__ = ["Sparse", "added", "as_sparse", "is_sparse", "of_dense"]
 
 _OF_OTHERS = frozenset((
     "data", "indices", "indptr", "coords", "row", "col", "offsets", "nnz", "size", "dtype",
@@ -116,7 +116,7 @@ class Sparse(Made):
                              f"(k={x.shape[0]},)->(n,)")
         read = x[np.minimum(column, self.shape[1] - 1)]
         terms = (data if x.ndim == 1 else np.reshape(data, (-1, 1))) * read
-        return _added(terms, row, self.shape[0])
+        return added(terms, row, self.shape[0])
 
     def __matmul__(self, other: object) -> Any:
         if not is_sparse(other) and not np.ndim(as_tracer(other)):
@@ -212,7 +212,7 @@ class Sparse(Made):
         if data.dtype.kind in "bi" or data.dtype.itemsize < 8:  # as np.sum: no small ints
             data = cast(data, data.dtype if data.dtype.kind in "fc" else
                         np.uint64 if data.dtype.kind == "u" else np.int64)
-        total = _added(data, column if along else row, self.shape[1 if along else 0])
+        total = added(data, column if along else row, self.shape[1 if along else 0])
         if self._is_matrix:
             raise refuse("sums of a sparse matrix by axes, which are of class np.matrix",
                          "Use csr_array and its like, or A @ np.ones(n)")
@@ -225,7 +225,7 @@ class Sparse(Made):
                          "Use np.diagonal(A.toarray(), k)")
         data, row, column = self.elements
         count = min(self.shape)
-        return _added(data, np.where(row == column, np.minimum(row, count), count), count)
+        return added(data, np.where(row == column, np.minimum(row, count), count), count)
 
     def trace(self, offset: int = 0) -> Any:
         """Return the sum of the diagonal."""
@@ -261,7 +261,7 @@ class Sparse(Made):
         data, row, column = self.elements
         n, m = self.shape
         places = np.where(row < n, row * m + column, n * m)
-        return np.reshape(_added(data, places, n * m), (n, m))
+        return np.reshape(added(data, places, n * m), (n, m))
 
     def todense(self, order: object = None, out: object = None) -> Any:
         """Return a dense array, of `csr_array` and its like."""
@@ -298,7 +298,7 @@ class Sparse(Made):
         return Sparse((data, row, column), self.shape, self.kind)
 
 
-def _added(terms: Tracer, places: Tracer, count: int | SymInt) -> Any:
+def added(terms: Tracer, places: Tracer, count: int | SymInt) -> Any:
     """Return the sums of terms, along the first axis, whose places are the same."""
     rest, size = terms.dims[1:], places.dims[0]
     if terms.dims[0] != size and same_dim(terms.dims[0], size, _UNEQUAL):

@@ -1,4 +1,4 @@
-"""Sparse matrices made of others: `kron`, `hstack`, `vstack`, `block_diag`, `eye`; and systems."""
+"""Sparse matrices made of others: `kron`, `hstack`, `vstack`, `block_diag`, `eye`."""
 
 from __future__ import annotations
 
@@ -7,24 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.errors import NotCaptured
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.numpy_api.made import Made
-from tracejit.ops.calls import stop_gradient
-from tracejit.scipy_api.plain_iterations import (
-    biconjugate_gradients_end,
-    conjugate_gradients_end,
-    minimal_residuals_end,
-)
 from tracejit.scipy_api.sparse import Sparse, as_sparse, is_sparse, of_dense
-from tracejit.scipy_api.sparse_making import dense_solution, require_finite, require_numbers
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
-from tracejit.trace.python.calls import call_function
-from tracejit.trace.values.equations import apply, cast, same_dim, to_dim
+from tracejit.trace.values.equations import apply, same_dim, to_dim
 from tracejit.trace.values.known_numbers import need_int
-from tracejit.trace.values.python_numbers import require
-from tracejit.trace.values.tracer import Tracer
 
 __all__: list[str] = []
 
@@ -116,111 +104,6 @@ def _identity(n: object, dtype: object = "d", format: str | None = None) -> Spar
     return _eye("matrix")(n, dtype=dtype, format=format)
 
 
-# --- systems --------------------------------------------------------------------------------------
-
-
-def _is_tight(tolerance: object) -> bool:
-    """Whether a tolerance is one with which the limit passes for the iteration's result."""
-    return isinstance(tolerance, (int, float, np.number)) and bool(tolerance <= 1e-3)
-
-
-def _iterative(name: str) -> Callable[..., Any]:
-    """Return the capture of an iterative solver: a direct solution, the iteration's limit."""
-
-    def solve(A: object, b: object, x0: object = None, *, rtol: object = 1e-05,
-              atol: object = 0.0, restart: object = None, maxiter: object = None, M: object = None,
-              callback: None = None, callback_type: object = None) -> Any:
-        if callback is not None:
-            raise refuse(f"scipy.sparse.linalg.{name} with callback=", "Leave it out")
-        if M is not None:
-            raise refuse(f"scipy.sparse.linalg.{name} with M=, by which SciPy's iteration goes",
-                         "Leave M= out: the system is solved directly here")
-        if maxiter is not None or not (_is_tight(rtol) and _is_tight(atol)):
-            raise refuse(f"scipy.sparse.linalg.{name} that ends before its limit, by maxiter= or a "
-                         "tolerance above 1e-3", "Leave maxiter= out, or use spsolve")
-        a: Any = as_sparse(A).toarray() if is_sparse(A) else as_tracer(A)
-        if name == "cg":
-            require(np.all(np.abs(a - np.conj(a.T)) <= 1e-6 * np.max(np.abs(a), initial=0)),
-                    NotCaptured, "scipy.sparse.linalg.cg of a matrix that is not Hermitian, for "
-                    "which it has no limit, cannot be captured")
-        _require_end(name, a, as_tracer(b), x0, rtol, atol, restart)
-        found = dense_solution(f"{name}, which is exact here,", A, b)
-        require(np.all(np.isfinite(found)), NotCaptured, f"scipy.sparse.linalg.{name} of a system "
-                "whose solution is infinite or NaN cannot be captured")
-        return found, 0
-
-    return solve
-
-
-_ENDS: dict[str, Callable[..., bool]] = {
-    "cg": conjugate_gradients_end, "gmres": minimal_residuals_end,
-    "bicgstab": biconjugate_gradients_end}
-
-
-def _require_end(name: str, a: Tracer, b: Tracer, x0: object, rtol: object, atol: object,
-                 restart: object) -> None:
-    """Require that SciPy's iteration comes to its end, since `info` is 0 here."""
-    dtype = np.result_type(a.dtype, b.dtype, np.float32 if a.dtype.char in "fF" else np.float64)
-    matrix: Any = stop_gradient(cast(a, dtype))
-    right: Any = np.reshape(stop_gradient(cast(b, dtype)), (-1,))
-    first: Any = (np.zeros_like(right) if x0 is None else right if isinstance(x0, str)
-                  else stop_gradient(np.reshape(cast(as_tracer(x0), dtype), (-1,))))
-    steps: Any = 20 if restart is None else restart
-    size = () if name != "gmres" else (np.minimum(steps, len(right)),)
-    require(call_function(_ENDS[name], (matrix, right, first, rtol, atol, *size), {}),
-            NotCaptured, f"scipy.sparse.linalg.{name} of a system for which it does not end within "
-            "its 10 n iterations cannot be captured. Use spsolve")
-
-
-class Factors(Made):
-    """The result of `splu`: a matrix whose method `solve` solves systems with it."""
-
-    scipys = "scipy.sparse.linalg.SuperLU"
-
-    def __init__(self, matrix: Sparse) -> None:
-        if not same_dim(to_dim(matrix.shape[0]), to_dim(matrix.shape[1])):
-            raise ValueError("can only factor square matrices")
-        self.matrix, self.shape = matrix.copy(), matrix.shape
-        data: Any = matrix.elements[0]
-        require(np.logical_not(np.any(np.isnan(data))), RuntimeError, "Factor is exactly singular")
-        require_finite("splu", data)
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in ("L", "U", "perm_r", "perm_c", "nnz"):
-            raise AttributeError(name)
-        raise refuse(f"`{name}` of what splu gives", "Use scipy.linalg.lu of a dense matrix")
-
-    def solve(self, rhs: object, trans: str = "N") -> Any:
-        """Solve with the matrix, with its transpose ("T") or the conjugate of that ("H")."""
-        if trans not in ("N", "T", "H"):
-            raise ValueError("trans must be N, T, or H")
-        kind, right = (as_tracer(x).dtype for x in (self.matrix.elements[0], rhs))
-        require_numbers("splu", kind)
-        kind = np.result_type(kind, np.float32)
-        if not np.can_cast(right, kind, "safe"):
-            raise TypeError(f"Cannot cast array data from {right!r} to {kind!r} according to the "
-                            "rule 'safe'")
-        matrix = self.matrix if trans == "N" else self.matrix.T
-        if trans == "H":
-            data, row, column = matrix.elements
-            matrix = Sparse((np.conj(data), row, column), matrix.shape, matrix.kind)
-        return dense_solution("splu", matrix, rhs, columns=True, least=np.float32)
-
-
-def splu(A: object, permc_spec: object = None, diag_pivot_thresh: object = None,
-         relax: object = None, panel_size: object = None, options: object = None) -> Factors:
-    """Return a matrix to solve with."""
-    return Factors(as_sparse(A))
-
-
-def factorized(A: object) -> Callable[[object], object]:
-    """Return the function that solves with a matrix."""
-    return Factors(as_sparse(A)).solve
-
-
 scipy_captures("scipy.sparse", {
     "kron": kron, "vstack": _stacked(0), "hstack": _stacked(1), "block_diag": block_diag,
     "eye": _eye("matrix"), "eye_array": _eye("array"), "identity": _identity})
-scipy_captures("scipy.sparse.linalg", {
-    **{name: _iterative(name) for name in ("cg", "gmres", "bicgstab")}, "splu": splu,
-    "factorized": factorized})

@@ -1,4 +1,4 @@
-"""`csr_array`, `diags_array`, `spsolve` and their like, of traced elements."""
+"""`csr_array`, `diags_array` and their like, of traced elements."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.errors import NotCaptured
-from tracejit.numpy_api.elementwise import as_inexact, as_tracer
+from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.scipy_api.sparse import Sparse, as_sparse, is_sparse, of_dense
 from tracejit.scipy_api.sparse_places import Shape, places_of_compressed, require_inside
-from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import apply, as_operand, cast, same_dim, to_dim
 from tracejit.trace.values.known_numbers import need_int
@@ -19,14 +18,12 @@ from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["dense_solution", "require_finite", "require_numbers"]
+__all__: list[str] = []
 
 _OTHER_LENGTH = "the length of a diagonal does not agree with the array's size"
 _OTHER_NUMBER = "Different number of diagonals and offsets."
 _LENGTHS = "indices and data should have the same size"
 _POINTERS = "the index pointer of a sparse matrix has another size than its shape says"
-MOST_UNKNOWNS = 4000
-"""Up to how many unknowns a sparse system is solved as a dense one."""
 
 
 def _maker(form: str, kind: str) -> Callable[..., Sparse]:
@@ -160,53 +157,6 @@ def diags_array(diagonals: Iterable[object], /, *, offsets: Iterable[object] | i
     return _diagonals(diagonals, offsets, shape, f"{format or 'dia'}_array", dtype)
 
 
-def spsolve(A: object, b: object, permc_spec: object = None, use_umfpack: bool = True) -> Any:
-    """Return the solution of a sparse system, solved as a dense one."""
-    if not is_sparse(A):
-        raise refuse("scipy.sparse.linalg.spsolve of a dense matrix", "Use np.linalg.solve")
-    if is_sparse(b):
-        raise refuse("scipy.sparse.linalg.spsolve with a sparse right side", "Give b.toarray()")
-    data: Any = as_sparse(A).elements[0]
-    require_finite("spsolve", data)
-    found = dense_solution("spsolve", A, b, least=np.float32)
-    return np.where(np.any(np.isnan(data)), np.nan, found)  # (singular, to SciPy)
-
-
-def require_finite(name: str, data: np.ndarray) -> None:
-    """Refuse a matrix with infinities, which become NaN or not in the order of SciPy's steps."""
-    require(np.logical_not(np.any(np.isinf(data))), NotCaptured, f"scipy.sparse.linalg.{name} of a "
-            "matrix with infinities cannot be captured")
-
-
-def require_numbers(name: str, dtype: np.dtype) -> None:
-    """Refuse a matrix of bools, which SciPy solves where it is singular."""
-    if dtype == np.bool_:
-        raise refuse(f"scipy.sparse.linalg.{name} of a matrix of bools", "Use .astype(float)")
-
-
-def dense_solution(name: str, A: object, b: object, *, columns: bool = False,
-                   least: type = np.float64) -> Any:
-    """Return the solution of a system, solved as a dense one, which `.why()` tells.
-
-    least   -- the dtype in which small ints are solved
-    columns -- whether a right side of one column gives a column
-    """
-    matrix: Any = as_sparse(A) if is_sparse(A) else as_tracer(A)
-    right = as_tracer(b)
-    if isinstance(matrix.shape[0], int) and matrix.shape[0] > MOST_UNKNOWNS:
-        raise refuse(f"scipy.sparse.linalg.{name} of {matrix.shape[0]} unknowns, which would be "
-                     "solved as a dense system", "Use scipy.linalg.solve_banded")
-    current().note(f"scipy.sparse.linalg.{name} solves a dense system here, in O(n^3): "
-                   "scipy.linalg.solve_banded is faster where the elements are near the diagonal")
-    given = matrix.toarray() if is_sparse(A) else matrix
-    require_numbers(name, given.dtype)
-    dense: Any = as_inexact(given, least)
-    right = cast(right, np.result_type(dense.dtype, right.dtype))
-    if right.ndim == 2 and right.dims[1] == 1 and not columns:
-        return np.reshape(np.linalg.solve(dense, right), (-1,))
-    return np.linalg.solve(dense, right)
-
-
 def issparse(x: object) -> bool:
     """Whether something is a sparse matrix, one that captured code made included."""
     return is_sparse(x)
@@ -216,4 +166,3 @@ scipy_captures("scipy.sparse", {
     **{f"{form}_{kind}": _maker(form, kind) for form in ("csr", "csc", "coo")
        for kind in ("array", "matrix")},
     "diags": diags, "diags_array": diags_array, "issparse": issparse})
-scipy_captures("scipy.sparse.linalg", {"spsolve": spsolve})
