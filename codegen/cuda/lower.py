@@ -14,7 +14,7 @@ from tracejit.codegen.schedule import Style
 from tracejit.codegen.target import Target
 from tracejit.errors import Refusal
 from tracejit.ir.core import Eqn, Graph
-from tracejit.ir.dtypes import HALVES, is_half
+from tracejit.ir.dtypes import is_half
 from tracejit.ir.lowering import Callback, Effect, Library, LogOp, Native, Pointwise
 from tracejit.ir.walk import all_eqns
 
@@ -34,7 +34,8 @@ def lower_for_device(graph: Graph, *, strict: bool = False) -> Kernel:
 def _refuse_halves(graph: Graph) -> None:
     for eqn in all_eqns(graph.block):
         kinds = [a.aval.dtype for a in (*eqn.inputs, *eqn.outputs)]
-        kinds += [half for half, name in HALVES.items() if eqn.op.name == name]
+        kinds += [eqn.op.lowering.half] if isinstance(eqn.op.lowering, Pointwise) and (
+            eqn.op.lowering.half is not None) else []
         half = next(filter(is_half, kinds), None)
         if half is not None:
             raise Refusal(f"{half} ({eqn.site}) is computed on the CPU alone. Convert it first: "

@@ -72,7 +72,7 @@ def classes_of_one_name(modules: dict[str, str]) -> dict[str, list[str]]:
     """Return the names that classes of several modules have, and these modules."""
     found: dict[str, list[str]] = {}
     for module, source in modules.items():
-        for node in ast.parse(source).body:
+        for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.ClassDef):
                 found.setdefault(node.name, []).append(module)
     return {name: homes for name, homes in found.items() if len(homes) > 1}
@@ -95,7 +95,8 @@ def test_no_two_test_files_have_one_name() -> None:
 
 
 def test_two_classes_of_one_name_are_found() -> None:
-    modules = {"a": "class Plan: ...", "b": "class Plan: ...", "c": "def Plan(): ..."}
+    modules = {"a": "class Plan: ...", "b": "def f():\n    class Plan: ...",
+               "c": "def Plan(): ..."}
     assert classes_of_one_name(modules) == {"Plan": ["a", "b"]}
 
 
@@ -157,6 +158,53 @@ def test_a_parameter_of_any_is_found() -> None:
               "    def g(x: int, y: Callable[..., Any]) -> None: ...\n")
     assert parameters_of_any(source) == ["f(a)", "f(b)", "f(d)", "g(y)"]
     assert counts_of_any({"p.a": source, "p.b": source, "p.q.c": "x: Any"}) == {"p": 8, "p.q": 0}
+
+
+# --- ops by their columns, not by their names ---------------------------------------------------
+
+REGISTRY = ("tracejit.ops.", "tracejit.ir.optable", "tracejit.passes.rewriting")
+"""Where ops are known by name: their table, and the engine of the table of rewrites."""
+
+
+def branches_on_names(source: str) -> list[str]:
+    """Return what compares an op's name, looks it up, or asks whether an op is one of a name."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        asked: list[ast.expr] = []
+        if isinstance(node, ast.Compare):
+            asked = [node.left, *node.comparators]
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            asked = [node.slice]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            asked = node.args if node.func.attr in ("get", "startswith", "endswith") else []
+            asked += [node.func.value] if node.func.attr in ("startswith", "endswith") else []
+        sides = [part for e in asked for part in (e.elts if isinstance(e, ast.Tuple) else [e])]
+        if any(re.search(r"\bop\.name$", ast.unparse(e)) for e in sides) or (
+                isinstance(node, ast.Compare)
+                and any(re.match(r"find_op\(|OPS\[", ast.unparse(e)) for e in sides)):
+            found.append(ast.unparse(node))
+    return found
+
+
+def test_ops_are_told_apart_by_their_columns() -> None:
+    found = {module: branches_on_names(source) for module, source in MODULES.items()
+             if not module.startswith(REGISTRY)}
+    assert {module: branches for module, branches in found.items() if branches} == {}
+
+
+@pytest.mark.parametrize("source", [
+    "eqn.op.name == 'sin'", "maker.op.name in ('add', 'mul')", "op.name not in NAMES",
+    "RULES[eqn.op.name](eqn)", "RULES.get(e.op.name)", "eqn.op.name.startswith('reduce_')",
+    "maker.op is find_op('index')", "e.op in (find_op('cast'), find_op('full'))",
+    "eqn.op is OPS['select']",
+])
+def test_a_branch_on_the_name_of_an_op_is_found(source: str) -> None:
+    assert branches_on_names(source)
+
+
+def test_names_of_ops_that_are_shown_or_made_are_no_branches() -> None:
+    source = "f'{eqn.op.name} is {x.name == y}'; builder.emit(find_op('add'), [a, b]); e.op == '+'"
+    assert branches_on_names(source) == []
 
 
 # --- lengths ------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ _BY_DATA = "data decides an index or a size, so any element counts"
 
 def _pointwise(run: Dependences, eqn: Eqn, ins: list[Reach], params: Params) -> list[Reach]:
     found: Any = EMPTY
-    if eqn.op is OPS["select"] and ins[0].known is not None:
+    if eqn.op.meaning == "select" and ins[0].known is not None:
         found = np.where(ins[0].known, ins[1].sets, ins[2].sets)
         found = found if found.ndim else int(found)
     else:

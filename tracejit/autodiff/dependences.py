@@ -205,13 +205,13 @@ class Dependences:
         return [Reach(None, found)] * len(eqn.outputs)
 
 
-_DECIDING = {"logical_and": False, "logical_or": True}
-"""Ops of truth values that one operand of this value decides."""
+_DECIDING = {"and": False, "or": True}
+"""What ops of truth values mean that one operand of this value decides."""
 
 
 def _decided(eqn: Eqn, values: list[Any]) -> list[Reach] | None:
     """Return the result of an op that one of its operands decides, if that is known."""
-    found = _DECIDING.get(eqn.op.name)
+    found = _DECIDING.get(eqn.op.meaning)
     if found is not None and not eqn.output.aval.shape and any(
             x is not None and bool(x) is found for x in values):
         return [Reach(np.bool_(found))]

@@ -14,7 +14,7 @@ numbers in the loops around that: for each such loop the two places have to diff
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -74,7 +74,7 @@ class FinalElements:
     def _in_memory(self, v: Value) -> Iterator[Eqn]:
         """Yield the equations that read a value from an array, or set elements to it."""
         maker = self.nest.maker.get(v)
-        if maker is not None and maker.op is find_op("index") and maker.inputs[0] in self.arrays:
+        if maker is not None and maker.op.meaning == "index" and maker.inputs[0] in self.arrays:
             yield maker
         for eqn in self.writers.get(v, ()):
             how = eqn.op.lowering
@@ -288,24 +288,8 @@ class _Order:
         for eqn, k in self.path:
             condition = eqn.inputs[0] if region_kind(eqn) == "if" else None
             test = self.nest.maker.get(condition) if isinstance(condition, Value) else None
-            if test is None or test.op.name not in COMPARISONS or any(
+            if test is None or test.op.implies is None or any(
                     a.aval != scalar(np.int64) for a in test.inputs):
                 continue
             a, b = (a.dim if isinstance(a, Value) else int(a.val) for a in test.inputs)
-            yield from COMPARISONS[test.op.name][k](a - b, self.ranges)
-
-
-def _unequal(d: Dim, ranges: Bounds) -> list[Dim]:
-    return [e - 1 for e in (d, -d) if is_nonneg(e, ranges)]
-
-
-COMPARISONS: Mapping[str, tuple[Callable[[Dim, Bounds], list[Dim]], ...]] = {
-    "less": (lambda d, _: [-d - 1], lambda d, _: [d]),
-    "less_equal": (lambda d, _: [-d], lambda d, _: [d - 1]),
-    "greater": (lambda d, _: [d - 1], lambda d, _: [-d]),
-    "greater_equal": (lambda d, _: [d], lambda d, _: [-d - 1]),
-    "equal": (lambda d, _: [d, -d], _unequal),
-    "not_equal": (_unequal, lambda d, _: [d, -d]),
-}
-"""Of comparisons of a and b, the dims that are not negative where they hold, and where they do not,
-given a - b."""
+            yield from test.op.implies[k](a - b, self.ranges)

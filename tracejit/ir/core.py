@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,12 +10,12 @@ import numpy as np
 
 from tracejit.display import Drawn, text_of
 from tracejit.ir.cells import short_name
-from tracejit.ir.lowering import Lowering
+from tracejit.ir.lowering import Inline, Lowering, Pointwise, View
 from tracejit.ir.user_text import graph_name, on_one_line
 from tracejit.ir.values import Aval, Dim, Expr, Type, Value, dim_values
 
-__all__ = ["Atom", "Block", "Eqn", "Graph", "Literal", "Op", "Params", "Site", "Span", "Value",
-           "param_dims", "type_dims"]
+__all__ = ["Atom", "Block", "Bounds", "Eqn", "Graph", "Implied", "Literal", "Op", "Params", "Site",
+           "Span", "Value", "param_dims", "type_dims"]
 
 class Literal:
     """A scalar constant with its dtype."""
@@ -40,6 +40,8 @@ class Literal:
 
 Atom = Value | Literal
 Params = Mapping[str, Any]
+Bounds = Mapping[Value, tuple[Dim | None, Dim | None]]
+Implied = Callable[[Dim, Bounds], list[Dim]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,9 @@ class Op:
     exact      -- no rounding: computed again from the same bits, it gives the same bits
     unique     -- each application has a result of its own (fresh storage, a Log): never shared
     permutes   -- NumPy's result may lie in another order of axes than C's
+    dims       -- of ints: (params, operands as dims) -> the result as one, if it is a polynomial
+    implies    -- of a comparison of ints: (a - b, bounds) -> dims that are not negative where it
+                  holds, and the same where it does not
     """
 
     name: str
@@ -103,7 +108,15 @@ class Op:
     exact: bool = False
     unique: bool = False
     permutes: bool = False
+    dims: Callable[[Params, Sequence[Dim]], Dim] | None = None
+    implies: tuple[Implied, Implied] | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def meaning(self) -> str:
+        """Return what its way of lowering says of its sense, for passes and derivatives."""
+        how = self.lowering
+        return how.meaning if isinstance(how, (Inline, Pointwise, View)) else ""
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"

@@ -53,7 +53,7 @@ def _is_narrow(eqn: Eqn) -> bool:
     """Return whether an equation does more with halves than take them from or to float32."""
     if not _has_halves(eqn):
         return False
-    if eqn.op is not find_op("cast"):
+    if eqn.op.meaning != "cast":
         return not _is_opaque(eqn)
     return {eqn.inputs[0].aval.dtype, eqn.output.aval.dtype} - HALVES.keys() != {F32}
 
@@ -153,7 +153,7 @@ class _Widening:
         self.eqn = eqn
         if _is_opaque(eqn):
             self._keep(eqn)
-        elif eqn.op is find_op("cast") and _has_halves(eqn):
+        elif eqn.op.meaning == "cast" and _has_halves(eqn):
             self._convert(eqn)
         elif not _has_halves(eqn) and not eqn.regions and self.wide.keys().isdisjoint(eqn.inputs):
             self.builder.append(eqn)

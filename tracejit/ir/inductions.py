@@ -21,15 +21,16 @@ are written so before they are differentiated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
 from tracejit.ir.builder import Builder
 from tracejit.ir.control import LoopEqn, bounds_of, carried_in, region_kind
-from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Params, Value
+from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Value
 from tracejit.ir.dead_code import prune_block
 from tracejit.ir.dims import Dim, Expr, dim_values, floor_div, is_nonneg, maximum, substitute
+from tracejit.ir.lowering import Effect
 from tracejit.ir.optable import find_op
 from tracejit.ir.types import scalar
 from tracejit.ir.values import Monomial, polynomial
@@ -84,16 +85,6 @@ def _may_count(eqn: Eqn) -> bool:
 
 
 # --- ints as dims -------------------------------------------------------------------------------
-
-DIMS: dict[str, Callable[[Params, Sequence[Dim]], Dim]] = {
-    "size": lambda params, dims: params["of"],
-    "add": lambda params, dims: dims[0] + dims[1],
-    "sub": lambda params, dims: dims[0] - dims[1],
-    "mul": lambda params, dims: dims[0] * dims[1],
-    "neg": lambda params, dims: -dims[0],
-}
-"""The ops of ints whose results are polynomials in their operands."""
-
 
 def _sum_of(step: Dim, index: Value, first: Dim, sign: int, count: Dim) -> Dim | None:
     """Return the sum of `count` steps, the first at index `first`, the next at `first + sign`.
@@ -151,9 +142,9 @@ class _Inductions:
                     self._assume(eqn.regions[0], *bounds_of(eqn))
                 for region in eqn.regions:
                     self.read(region)
-            elif len(eqn.outputs) == 1 and eqn.output.aval == INT and eqn.op.name in DIMS and all(
+            elif eqn.op.dims is not None and eqn.output.aval == INT and all(
                     a.aval == INT for a in eqn.inputs):
-                self.ints[eqn.output] = DIMS[eqn.op.name](eqn.params, [*map(self._dim, eqn.inputs)])
+                self.ints[eqn.output] = eqn.op.dims(eqn.params, [*map(self._dim, eqn.inputs)])
 
     def _dim(self, a: Atom) -> Dim:
         """Return an int as a dim of values that are not such themselves."""
@@ -263,7 +254,8 @@ class _Inductions:
     def _rewrite(self, eqn: Eqn) -> None:
         builder = self.builder
         builder.of, builder.group = copy_of(eqn, self.dims), eqn.group
-        if eqn.op.name in INDICES and INDICES[eqn.op.name](self, eqn):
+        how = eqn.op.lowering
+        if isinstance(how, Effect) and how.action in INDICES and INDICES[how.action](self, eqn):
             builder.of = builder.group = None
             return
         inputs = tuple(map(self._value, eqn.inputs))

@@ -1,6 +1,7 @@
 """The few ways in which codegen can treat an op: the vocabulary of the registry's last column.
 
-An op's entry names one of these; codegen tells ops apart by them and never by name.
+An op's entry names one of these; codegen tells ops apart by them and never by name. Passes and
+derivatives that are about one kind of equation ask for its `meaning`.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
+
+import numpy as np
 
 from tracejit.ir.dims import Dim
 
@@ -26,6 +29,10 @@ class Pointwise:
     expression: str
     integer: str | None = None
     """The expression for integer dtypes where it differs."""
+    meaning: str = ""
+    """One of "add", "mul", "and", "or" (the folds of two elements), "select", "cast"."""
+    half: np.dtype | None = None
+    """The dtype of two bytes that the result is rounded to, where it is."""
     function: bool = False
     """Whether the param `function` says which of SciPy's C functions is called on the operands; the
     expression is one of these calls."""
@@ -42,6 +49,8 @@ class View:
     """Elements of operand 0 at other indices: (params, index, operand shape) -> operand index."""
 
     index_map: Callable[..., Any]
+    meaning: str = ""
+    """One of "index" (a part, by the param `at`), "transpose" (by the param `axes`), "full"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +154,8 @@ class Inline:
     """Gone before codegen: "operands" stands for its first operand, "region" for its body."""
 
     what: str
+    meaning: str = ""
+    """One of "read_where" (only what a mask selects is read), "checkpointed" (is run again)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from typing import Any
 
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Span, Value, type_dims
 from tracejit.ir.dims import Dim, Expr, atom, dim_values, map_dim
-from tracejit.ir.lowering import Callback, Effect
+from tracejit.ir.lowering import Callback, Effect, Library
 from tracejit.ir.types import Aval, Type
 
 __all__ = ["Env", "all_eqns", "block_uses", "copy_block", "copy_eqn", "copy_of",
-           "calls_of_python", "eqn_uses", "first_undefined", "free_values", "has_effect", "prints",
-           "read_atom", "replace_graph", "without_prints"]
+           "calls_of_python", "draws", "eqn_uses", "first_undefined", "free_values", "has_effect",
+           "prints", "read_atom", "replace_graph", "without_prints"]
 
 Env = dict[Value, "Atom | Dim"]
 """The substitute of each value: another value, a literal, or (for integers used as dims) a dim."""
@@ -184,6 +184,11 @@ def has_effect(eqn: Eqn) -> bool:
 def prints(block: Block) -> bool:
     """Return whether a block, or a region in it, shows anything."""
     return any(isinstance(e.op.lowering, Effect) and e.op.lowering.shows for e in all_eqns(block))
+
+
+def draws(block: Block) -> bool:
+    """Return whether a block, or a region in it, draws random numbers."""
+    return any(e.op.lowering == Library("draw") for e in all_eqns(block))
 
 
 def calls_of_python(block: Block) -> list[Any]:

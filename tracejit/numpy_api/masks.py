@@ -15,7 +15,7 @@ import numpy as np
 
 from tracejit.ir.core import Atom, Eqn, Value
 from tracejit.ir.dims import Dim, dim_values, product
-from tracejit.ir.lowering import Pointwise
+from tracejit.ir.lowering import Alias, Gather, Pointwise
 from tracejit.numpy_api.shapes import broadcast_to
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.layouts import Columns
@@ -193,7 +193,7 @@ class _MaskSearch:
         return self.done[value]
 
     def _of_equation(self, eqn: Eqn, depth: int) -> Tracer | None:
-        if eqn.op.name == "gather":
+        if isinstance(eqn.op.lowering, Gather):
             return self._of_gather(eqn)
         if not isinstance(eqn.op.lowering, Pointwise) or len(eqn.outputs) != 1:
             return None
@@ -216,9 +216,10 @@ class _MaskSearch:
         """Return x of `gather(reshape(read_where(x, mask)), positions(reshape(mask)))`."""
         data, places = eqn.inputs[0], eqn.inputs[-1]
         maker = self._maker(data)
-        if maker is not None and maker.op.name == "reshape":
+        if maker is not None and isinstance(maker.op.lowering, Alias):
             maker = self._maker(maker.inputs[0])
-        if maker is None or maker.op.name != "read_where" or places is not (self.places or places):
+        if maker is None or maker.op.meaning != "read_where" or (
+                places is not (self.places or places)):
             return None
         x, mask = maker.inputs
         rows = len(x.aval.shape) - len(data.aval.shape) + 1

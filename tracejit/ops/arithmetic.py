@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.ir.core import Block, Eqn, Params
+from tracejit.ir.core import Block, Bounds, Eqn, Params
+from tracejit.ir.dims import Dim, is_nonneg
 from tracejit.ir.lowering import Pointwise
 from tracejit.ir.optable import find_op
 from tracejit.ir.types import Aval, is_differentiable
@@ -46,14 +47,18 @@ def choose(condition: Any, x: Any, y: Any) -> Any:
 
 
 # --- arithmetic ---------------------------------------------------------------------------------
-elementwise("add", np.add, "{0} + {1}", lambda z, x, y: (1, 1), kinds="ifc")
-elementwise("sub", np.subtract, "{0} - {1}", lambda z, x, y: (1, -1), kinds="ifc")
-elementwise("mul", np.multiply, "{0} * {1}", lambda z, x, y: (y, x), kinds="ifc")
+elementwise("add", np.add, "{0} + {1}", lambda z, x, y: (1, 1), kinds="ifc", meaning="add",
+            dims=lambda params, dims: dims[0] + dims[1])
+elementwise("sub", np.subtract, "{0} - {1}", lambda z, x, y: (1, -1), kinds="ifc",
+            dims=lambda params, dims: dims[0] - dims[1])
+elementwise("mul", np.multiply, "{0} * {1}", lambda z, x, y: (y, x), kinds="ifc", meaning="mul",
+            dims=lambda params, dims: dims[0] * dims[1])
 elementwise("div", np.true_divide, "{0} / {1}", lambda z, x, y: (1 / y, -z / y), cost=4.0,
             kinds="f", domain=(0.5, 2.0))
 elementwise("complex_div", None, "cdiv({0}, {1})", lambda z, x, y: (1 / y, -z / y), cost=12.0,
             kinds="c", reference=np.true_divide, domain=(0.5, 2.0))
-elementwise("neg", np.negative, "-{0}", lambda z, x: (-1,), exact=True, kinds="ifc")
+elementwise("neg", np.negative, "-{0}", lambda z, x: (-1,), exact=True, kinds="ifc",
+            dims=lambda params, dims: -dims[0])
 elementwise("floor_divide", np.floor_divide, "floor_divide({0}, {1})", integer="idiv({0}, {1})",
             cost=6.0, kinds="if", domain=(1.0, 3.0))
 elementwise("remainder", np.remainder, "remainder({0}, {1})",
@@ -208,22 +213,34 @@ elementwise("arctanh", np.arctanh, "atanh({0})", lambda z, x: (1.0 / ((1.0 - x) 
             domain=(-0.8, 0.8))
 
 # --- rounding, comparisons, logic: piecewise constant, so no derivative --------------------------
+
+
+def _unequal(d: Dim, bounds: Bounds) -> list[Dim]:
+    return [e - 1 for e in (d, -d) if is_nonneg(e, bounds)]
+
+
 elementwise("floor", np.floor, "floor({0})", exact=True)
 elementwise("ceil", np.ceil, "ceil({0})", exact=True)
 elementwise("trunc", np.trunc, "trunc({0})", exact=True)
 elementwise("rint", np.rint, "rint({0})", exact=True)
-elementwise("equal", np.equal, "{0} == {1}", result="bool", exact=True, kinds="bifc")
-elementwise("not_equal", np.not_equal, "{0} != {1}", result="bool", exact=True, kinds="bifc")
-elementwise("less", np.less, "{0} < {1}", result="bool", exact=True, kinds="if")
-elementwise("less_equal", np.less_equal, "{0} <= {1}", result="bool", exact=True, kinds="if")
-elementwise("greater", np.greater, "{0} > {1}", result="bool", exact=True, kinds="if")
-elementwise("greater_equal", np.greater_equal, "{0} >= {1}", result="bool", exact=True, kinds="if")
+elementwise("equal", np.equal, "{0} == {1}", result="bool", exact=True, kinds="bifc",
+            implies=(lambda d, _: [d, -d], _unequal))
+elementwise("not_equal", np.not_equal, "{0} != {1}", result="bool", exact=True, kinds="bifc",
+            implies=(_unequal, lambda d, _: [d, -d]))
+elementwise("less", np.less, "{0} < {1}", result="bool", exact=True, kinds="if",
+            implies=(lambda d, _: [-d - 1], lambda d, _: [d]))
+elementwise("less_equal", np.less_equal, "{0} <= {1}", result="bool", exact=True, kinds="if",
+            implies=(lambda d, _: [-d], lambda d, _: [d - 1]))
+elementwise("greater", np.greater, "{0} > {1}", result="bool", exact=True, kinds="if",
+            implies=(lambda d, _: [d - 1], lambda d, _: [-d]))
+elementwise("greater_equal", np.greater_equal, "{0} >= {1}", result="bool", exact=True, kinds="if",
+            implies=(lambda d, _: [d], lambda d, _: [-d - 1]))
 elementwise("isnan", np.isnan, "{0} != {0}", result="bool", exact=True)
 elementwise("isinf", np.isinf, "fabs({0}) == inf", result="bool", exact=True)
 elementwise("isfinite", np.isfinite, "fabs({0}) < inf", result="bool", exact=True)
 elementwise("signbit", np.signbit, "copysign({one}, {0}) < {zero}", result="bool", exact=True)
-elementwise("logical_and", np.logical_and, "{0} & {1}", exact=True, kinds="b")
-elementwise("logical_or", np.logical_or, "{0} | {1}", exact=True, kinds="b")
+elementwise("logical_and", np.logical_and, "{0} & {1}", exact=True, kinds="b", meaning="and")
+elementwise("logical_or", np.logical_or, "{0} | {1}", exact=True, kinds="b", meaning="or")
 elementwise("logical_xor", np.logical_xor, "{0} ^ {1}", exact=True, kinds="b")
 elementwise("logical_not", np.logical_not, "not {0}", exact=True, kinds="b")
 elementwise("bitwise_and", np.bitwise_and, "{0} & {1}", exact=True, kinds="bi")
@@ -322,7 +339,8 @@ def _select_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Any]) -> list[A
 
 
 structural("select", lambda c, x, y: np.where(c, x, y), _select_infer,
-           Pointwise("select({0}, {1}, {2})"), _select_vjp, _select_jvp, exact=True, kinds="bifc",
+           Pointwise("select({0}, {1}, {2})", meaning="select"), _select_vjp, _select_jvp,
+           exact=True, kinds="bifc",
            samples=lambda n: [(np.arange(n) % 2 == 0, (n,), (n,), {}),
                               (np.bool_(True), (n,), (1,), {}),
                               (np.arange(2) == 0, (n, 1), (), {})])
@@ -358,15 +376,14 @@ def _cast_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list
     return [apply("cast", tangents[0], dtype=eqn.params["dtype"])]
 
 
-structural("cast", _cast_reference, _cast_infer, Pointwise("{t}({0})"), _cast_vjp, _cast_jvp,
-           exact=True, samples=lambda n: [((n,), {"dtype": np.dtype(t)}) for t in
-                                          (np.float64, np.complex128, np.int64, np.bool_)])
+structural("cast", _cast_reference, _cast_infer, Pointwise("{t}({0})", meaning="cast"),
+           _cast_vjp, _cast_jvp, exact=True,
+           samples=lambda n: [((n,), {"dtype": np.dtype(t)}) for t in
+                              (np.float64, np.complex128, np.int64, np.bool_)])
 
-VARIANTS.update({
-    ("add", "b"): find_op("logical_or"), ("mul", "b"): find_op("logical_and"),
-    ("maximum", "b"): find_op("logical_or"), ("minimum", "b"): find_op("logical_and"),
-    ("invert", "b"): find_op("logical_not"), ("bitwise_and", "b"): find_op("logical_and"),
-    ("bitwise_or", "b"): find_op("logical_or"), ("bitwise_xor", "b"): find_op("logical_xor"),
-    ("div", "c"): find_op("complex_div"), ("abs", "c"): find_op("complex_abs"),
-    ("power", "c"): find_op("complex_power"),
-})
+VARIANTS.update({(find_op(name), kind): find_op(variant) for name, kind, variant in (
+    ("add", "b", "logical_or"), ("mul", "b", "logical_and"),
+    ("maximum", "b", "logical_or"), ("minimum", "b", "logical_and"),
+    ("invert", "b", "logical_not"), ("bitwise_and", "b", "logical_and"),
+    ("bitwise_or", "b", "logical_or"), ("bitwise_xor", "b", "logical_xor"),
+    ("div", "c", "complex_div"), ("abs", "c", "complex_abs"), ("power", "c", "complex_power"))})

@@ -46,4 +46,4 @@ def _checkpointed_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) ->
 structural("again", lambda x: x, same_type, Alias(), lambda sweep, eqn, cts: list(cts),
            lambda sweep, eqn, tangents: list(tangents), cost=0.0, exact=True, unique=True)
 structural("checkpointed", lambda regions: tuple(regions[0]()), yielded_types,
-           Inline("region"), _checkpointed_vjp, branches_jvp)
+           Inline("region", "checkpointed"), _checkpointed_vjp, branches_jvp)

@@ -23,8 +23,8 @@ def _full_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block])
 
 
 linear("full", lambda x, shape: np.full(shape, x, dtype=np.asarray(x).dtype), _full_infer,
-       View(lambda params, index, shape: ()), lambda sweep, eqn, ct: [sum_to(ct, ())], cost=0.0,
-       exact=True, samples=lambda n: [((), {"shape": (n,)}), ((), {"shape": (2, n)})])
+       View(lambda params, index, shape: (), "full"), lambda sweep, eqn, ct: [sum_to(ct, ())],
+       cost=0.0, exact=True, samples=lambda n: [((), {"shape": (n,)}), ((), {"shape": (2, n)})])
 
 
 def _iota_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
@@ -48,7 +48,7 @@ def _size(of: int) -> np.int64:
 
 
 structural("size", _size, _size_infer, Index(lambda params, index: params["of"]),
-           marked=True, cost=0.0, exact=True)
+           marked=True, cost=0.0, exact=True, dims=lambda params, dims: params["of"])
 
 
 def _empty_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:

@@ -67,8 +67,8 @@ def touched(ct: np.ndarray, axis: int) -> Any:
     while eqn is not None and isinstance(eqn.op.lowering, Write) and not eqn.op.lowering.gathered:
         places.append(eqn.params["at"])
         eqn = _maker_of(eqn.inputs[0])
-    zeros = eqn is not None and eqn.op.name == "full" and isinstance(eqn.inputs[0], Literal) and (
-        eqn.inputs[0].val == 0)
+    zeros = eqn is not None and eqn.op.meaning == "full" and isinstance(
+        eqn.inputs[0], Literal) and eqn.inputs[0].val == 0
     mask: Any = apply("full", np.float64(0 if zeros else 1), shape=dims_of(ct))
     for at in places if zeros else ():
         ones = apply("full", np.float64(1), shape=apply("index", mask, at=at).dims)

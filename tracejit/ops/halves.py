@@ -47,5 +47,5 @@ def _jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]
 
 
 for _half, _name in HALVES.items():
-    structural(_name, _reference(_half), _infer, Pointwise(f"{_name}({{0}})"), _vjp, _jvp,
-               exact=True)
+    structural(_name, _reference(_half), _infer, Pointwise(f"{_name}({{0}})", half=_half), _vjp,
+               _jvp, exact=True)

@@ -80,7 +80,8 @@ def elementwise(name: str, function: Any, expression: str,
                 cost: float = 1.0, exact: bool = False, integer: str | None = None,
                 reference: Callable[..., Any] | None = None,
                 domain: tuple[float, float] = (-2.0, 2.0), kinds: str = "f",
-                scipy: bool = False, samples: Samples | None = None, halves: bool = True) -> Op:
+                scipy: bool = False, samples: Samples | None = None, halves: bool = True,
+                meaning: str = "", **columns: Any) -> Op:
     """Enter an op that acts on each element.
 
     function   -- the NumPy ufunc it is, or None
@@ -94,6 +95,8 @@ def elementwise(name: str, function: Any, expression: str,
     scipy      -- whether it is `scipy.special.NAME`
     samples    -- tests' operands for it, in place of operands from the domain
     halves     -- whether a half's result is float32's, rounded
+    meaning    -- the fold that it does to two elements, as `Pointwise` says
+    columns    -- further columns of `Op`
     """
 
     def infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> tuple[Type, ...]:
@@ -104,10 +107,10 @@ def elementwise(name: str, function: Any, expression: str,
 
     op = add_op(Op(
         name=name, kind="elementwise", infer=infer, reference=reference or function,
-        lowering=Pointwise(expression, integer), vjp=_elementwise_vjp(partials),
+        lowering=Pointwise(expression, integer, meaning), vjp=_elementwise_vjp(partials),
         jvp=_elementwise_jvp(partials), marked=partials is None, cost=cost, exact=exact,
         data={"domain": domain, "kinds": kinds, "arity": _arity(expression), "scipy": scipy,
-              "samples": samples, "halves": halves}))
+              "samples": samples, "halves": halves}, **columns))
     if isinstance(function, np.ufunc):
         UFUNCS[function] = op
     return op

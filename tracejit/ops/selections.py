@@ -53,5 +53,6 @@ def _read_where_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> l
     return [Masked(((mask, True),), ct, is_zero=True), None]
 
 
-structural("read_where", lambda x, mask: x, _read_where_infer, Inline("operands"),
+structural("read_where", lambda x, mask: x, _read_where_infer,
+           Inline("operands", "read_where"),
            _read_where_vjp, lambda sweep, eqn, tangents: [tangents[0]], cost=0.0, exact=True)

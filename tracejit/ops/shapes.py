@@ -56,7 +56,8 @@ def _transpose_map(params: Params, index: Sequence[object],
     return tuple(index[k] for k in _inverse(params["axes"]))
 
 
-linear("transpose", lambda x, axes: np.transpose(x, axes), _transpose_infer, View(_transpose_map),
+linear("transpose", lambda x, axes: np.transpose(x, axes), _transpose_infer,
+       View(_transpose_map, "transpose"),
        lambda sweep, eqn, ct: [apply("transpose", ct, axes=_inverse(eqn.params["axes"]))],
        cost=0.0, exact=True, permutes=True, moves=lambda params: True,
        samples=lambda n: [((n, 3), {"axes": (1, 0)}), ((2, n, 4), {"axes": (2, 0, 1)})])

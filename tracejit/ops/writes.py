@@ -61,7 +61,7 @@ def _index_transpose(sweep: ReverseMode, eqn: Eqn, ct: Cotangent) -> list[Any]:
 
 
 linear("index", lambda x, at: np.array(np.asarray(x)[numpy_key(at)]), _index_infer,
-       View(_index_map), _index_transpose, cost=0.5, exact=True,
+       View(_index_map, "index"), _index_transpose, cost=0.5, exact=True,
        moves=lambda params: not params["at"],
        samples=lambda n: [((4,), {"at": (2,)}), ((n + 1, 3), {"at": (Span(1, n), 0)}),
                           ((5,), {"at": (Span(4, 3, -2),)})])

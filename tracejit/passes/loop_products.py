@@ -27,7 +27,6 @@ from tracejit.ir.dims import (
     substitute,
 )
 from tracejit.ir.lowering import Alias, Contract, Index, Pointwise, View, Write
-from tracejit.ir.optable import find_op
 from tracejit.ir.walk import all_eqns
 
 __all__ = ["BLOCK", "RowAhead", "LoopProducts", "AddedOuter", "DividedPart", "AddedRow"]
@@ -223,7 +222,7 @@ class LoopProducts:
         if maker is None:
             whole = tuple(Span(0, d) for d in a.aval.shape)
             return self._part(a, whole) if a not in self.inside and a.aval.ndim == 2 else None
-        if maker.op is not find_op("index") or maker.inputs[0] in self.inside:
+        if maker.op.meaning != "index" or maker.inputs[0] in self.inside:
             return None
         at = maker.params["at"]
         if len(at) != 2 or not all(isinstance(s, Span) for s in at):
@@ -281,7 +280,7 @@ class LoopProducts:
         how = eqn.op.lowering
         if isinstance(how, Write):
             return how.combine == "add" and not how.gathered and eqn.inputs[0] is v
-        return eqn.op is find_op("add") and all(a.aval == v.aval for a in eqn.inputs)
+        return eqn.op.meaning == "add" and all(a.aval == v.aval for a in eqn.inputs)
 
     def _addend(self, carried: Value, v: Value, eqn: Eqn,
                 uses: Mapping[Value, int]) -> AddedOuter | AddedRow | None:
@@ -292,7 +291,7 @@ class LoopProducts:
         at = eqn.params.get("at") or tuple(Span(0, d) for d in v.aval.shape)
         if isinstance(maker.op.lowering, Contract):
             return self._row(carried, v, maker, at)
-        if maker.op is not find_op("mul") or added.aval.ndim != 2:
+        if maker.op.meaning != "mul" or added.aval.ndim != 2:
             return None
         target = self._part(v, at)
         first, second = (self._along(maker, axis) for axis in range(2))

@@ -38,7 +38,7 @@ def call_in_order(graph: Graph) -> Graph:
 
 def _follows(eqn: Eqn, turned: Turned) -> bool:
     """Return whether an operation by element is of arrays turned alike, and note what is turned."""
-    if eqn.op.name == "transpose":
+    if eqn.op.meaning == "transpose":
         if isinstance(eqn.inputs[0], Value) and turns_rows(eqn.params["axes"]):
             turned[eqn.output] = eqn.inputs[0], eqn.params["axes"]
         return False

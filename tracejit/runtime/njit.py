@@ -25,7 +25,7 @@ from tracejit.errors import RAISABLE, CompileError, Refusal
 from tracejit.exact import same
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim
-from tracejit.ir.walk import all_eqns, prints
+from tracejit.ir.walk import draws, prints
 from tracejit.program.signals import keeping_signals
 from tracejit.runtime.callees import require_no_calls_in_njit
 from tracejit.runtime.making import log_compilation
@@ -169,7 +169,7 @@ def _require_pure(program: Program, dependencies: Dependencies) -> None:
     if prints(program.graph.block):
         raise Refusal(f"{program.name} prints, which it can from Python alone. Take the print out"
                       " of it, or call it from Python")
-    if any(e.op.name == "draw" for e in all_eqns(program.graph.block)):
+    if draws(program.graph.block):
         raise Refusal(f"{program.name} draws random numbers from a Generator, which it can from "
                       "Python alone. Pass the numbers as an argument, or call it from Python")
     require_no_calls_in_njit(program.name, program.graph)

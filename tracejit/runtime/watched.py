@@ -13,7 +13,7 @@ import numpy as np
 from tracejit.ir.control import region_kind
 from tracejit.ir.core import Eqn, Graph, Literal
 from tracejit.ir.lowering import Pointwise
-from tracejit.ir.walk import all_eqns
+from tracejit.ir.walk import all_eqns, draws
 from tracejit.program.failures import raise_at
 from tracejit.runtime.origins import NaNOrigin, find_origin, first_bad, is_bad
 from tracejit.trace.ground.source import describe_line
@@ -53,7 +53,7 @@ def require_finite(graph: Graph, values: Sequence[object], outputs: Sequence[obj
     what = "the result" if len(outputs) == 1 else f"result {k}"
     value = np.asarray(outputs[k])[index]
     head = f"{what} of {graph.name} is {_number(value)}{_at(index)}"
-    if any(e.op.name == "draw" for e in all_eqns(graph.block)):
+    if draws(graph.block):
         raise_at("FloatingPointError", _escaped(
             f"{head}. Where it began is not looked for: that would draw random numbers again"), (),
             None)

@@ -92,7 +92,7 @@ def _origins(parts: tuple[object, ...]) -> tuple[Origin, ...]:
     found: dict[int, FunctionType] = {}
     pickler: Any = cloudpickle.CloudPickler
 
-    class Search(pickler):  # type: ignore[misc]
+    class FunctionFinder(pickler):  # type: ignore[misc]
         def reducer_override(self, x: object) -> Any:
             reduced = super().reducer_override(x)
             if isinstance(x, FunctionType) and reduced is not NotImplemented:
@@ -101,7 +101,7 @@ def _origins(parts: tuple[object, ...]) -> tuple[Origin, ...]:
 
     _OPEN.searches = True
     try:
-        Search(_Nowhere(), protocol=5, buffer_callback=lambda _: False).dump(parts)
+        FunctionFinder(_Nowhere(), protocol=5, buffer_callback=lambda _: False).dump(parts)
     except Exception:
         return ()  # the same error is raised when the parts are pickled
     finally:

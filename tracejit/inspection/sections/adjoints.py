@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tracejit.inspection.elements import Section, TableRow, count_text, table_of
 from tracejit.inspection.subject import Subject, applied_text, line_text, names_of, origins
+from tracejit.ir.control import region_kind
 from tracejit.ir.core import Block, Eqn, Graph, Value
 from tracejit.ir.printer import Names, format_type
 from tracejit.ir.walk import all_eqns
@@ -27,7 +28,7 @@ def adjoints_section(subject: Subject, limit: int) -> Section:
         v for e in all_eqns(subject.traced.program.graph.block) if e.of is not None
         for v in origins(e.of)}
     names = _names(subject, primal)
-    deciding = {e for eqn, _ in _walk(primal) if eqn.op.name == "while_"
+    deciding = {e for eqn, _ in _walk(primal) if region_kind(eqn) == "while"
                 for e, _ in _walk(eqn.regions[0])}
     rows: list[TableRow] = []
     for eqn, depth in _walk(primal):

@@ -11,7 +11,6 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from tracejit.ir.optable import find_op
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.python.attributes import attribute_of_traced
@@ -191,8 +190,8 @@ def _signature(fn: Callable[[object], object], x: object) -> Any:
             return None
         if frame.written or frame.contents:
             return None
-        conversions = (find_op("cast"), find_op("full"))
-        return found, tuple([_operation(e) for e in scope.eqns if e.op not in conversions])
+        return found, tuple([_operation(e) for e in scope.eqns
+                             if e.op.meaning not in ("cast", "full")])
 
 
 def _operation(e: Any) -> Any:

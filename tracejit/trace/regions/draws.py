@@ -10,6 +10,7 @@ import numpy as np
 from tracejit.ir.control import region_kind
 from tracejit.ir.core import Block, Eqn
 from tracejit.ir.draws import is_generator
+from tracejit.ir.lowering import Library
 from tracejit.ir.walk import all_eqns
 from tracejit.trace.ground.context import current, refuse_at
 from tracejit.trace.state.paths import Holder, Leaf, Path
@@ -34,7 +35,7 @@ def refuse_draws_drawn_again(block: Block) -> None:
 
 def refuse_draws(block: Block, where: str, remedy: str = _BEFORE) -> None:
     """Refuse all draws of a block, the part of the program that `where` names in the message."""
-    draw = next((e for e in all_eqns(block) if e.op.name == "draw"), None)
+    draw = next((e for e in all_eqns(block) if e.op.lowering == Library("draw")), None)
     if draw is not None:
         raise refuse_at(draw.site, f"random numbers are drawn in {where}", remedy)
 
@@ -68,7 +69,7 @@ def _why_not(eqn: Eqn) -> tuple[str, ...]:
     if kind == "map":
         return ("a function that is mapped (vmap, a Jacobian), whose "
                 "elements are computed in no order", _SPAWN)
-    if eqn.op.name == "checkpointed" or "snapshots" in eqn.params:
+    if eqn.op.meaning == "checkpointed" or "snapshots" in eqn.params:
         return ("a part of the program under checkpoint, which the "
                 "way back computes again", _BEFORE)
     if kind not in ("if", "for", "while"):

@@ -388,7 +388,7 @@ def apply_ufunc(ufunc: np.ufunc, *operands: Any) -> Any:
     if is_half(dtypes[0]) and not op.data.get("halves", True):
         raise refuse(f"np.{ufunc.__name__} of {dtypes[0]} cannot be captured",
                      "Convert the operands first: x.astype(np.float32)")
-    op = VARIANTS.get((op.name, dtypes[0].kind), op)
+    op = VARIANTS.get((op, dtypes[0].kind), op)
     atoms = [atom_of(fit(x, shape), t) for x, t in zip(operands, dtypes, strict=False)]
     return named(_laid_out(ufunc, tracer_of(emit_value(op, atoms)), operands))
 
@@ -434,8 +434,8 @@ def _strong(x: object, dtype: np.dtype) -> Any:
     return as_strong(x) if isinstance(x, SymInt) else tracer_of(x.value) if x.weak else x
 
 
-VARIANTS: dict[tuple[str, str], Op] = {}
-"""The op in another op's place for truth values or complex numbers, by name and dtype kind."""
+VARIANTS: dict[tuple[Op, str], Op] = {}
+"""The op in another op's place for truth values or complex numbers, by dtype kind."""
 
 MIXED: dict[Any, Callable[..., Any]] = {}
 """Captures of ufuncs for operands that no one dtype holds; `NotImplemented` for all others."""
