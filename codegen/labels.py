@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from tracejit.ir.core import Block, Graph, Value
+from tracejit.ir.core import Graph, Value
 from tracejit.ir.printer import Names, format_block
-from tracejit.ir.walk import all_eqns
+from tracejit.ir.walk import bound_values
 
 __all__ = ["label_values"]
 
@@ -19,7 +17,7 @@ def label_values(graph: Graph, carried_out: Graph) -> dict[Value, str]:
     """
     names = Names()
     _name_all(names, graph)
-    for v in _defined(carried_out.block):
+    for v in bound_values(carried_out.block):
         original: Value | None = v
         while original is not None and original not in names.given:
             original = original.origin
@@ -34,11 +32,3 @@ def _name_all(names: Names, graph: Graph) -> None:
     for v in (*graph.sizes, *graph.inputs):
         names.of(v)
     format_block(graph.block, names, "", "return")
-
-
-def _defined(block: Block) -> Iterator[Value]:
-    """Yield what equations of a block give, and what their regions are given."""
-    for eqn in all_eqns(block):
-        yield from eqn.outputs
-        for region in eqn.regions:
-            yield from region.inputs

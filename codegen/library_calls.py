@@ -54,12 +54,9 @@ def gemm(typingctx: TypingContext, left: types.Type, right: types.Type, m: types
 
     def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                  args: Sequence[ir.Value]) -> Any:
-        _, _, rows, columns, inner, a_, lda_, b_, ldb_, c_ = args
-        one, zero = _number(context, a, 1.0), _number(context, a, 0.0)
-        call_fortran(builder, _letter(a) + "gemm", "cciiisplplspl",
-                     [_char(right.literal_value), _char(left.literal_value), columns, rows, inner,
-                      one, b_, ldb_, a_, lda_, zero, c_, columns])
-        return context.get_dummy_value()
+        _, _, *sizes, a_, lda_, b_, ldb_, c_ = args
+        return _multiply(context, builder, (a, left, right), sizes,
+                         (a_, lda_, b_, ldb_, c_, sizes[1]))
 
     return types.none(left, right, INT64, INT64, INT64, a, INT64, b, INT64, c), generate
 
@@ -73,17 +70,26 @@ def gemm_at(typingctx: TypingContext, left: types.Type, right: types.Type, m: ty
 
     def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                  args: Sequence[ir.Value]) -> Any:
-        _, _, rows, columns, inner, *parts = args
-        (a_, lda_), (b_, ldb_), (c_, ldc_) = (
-            (_moved(builder, *parts[3 * j:3 * j + 2]), parts[3 * j + 2]) for j in range(3))
-        one, zero = _number(context, a, 1.0), _number(context, a, 0.0)
-        call_fortran(builder, _letter(a) + "gemm", "cciiisplplspl",
-                     [_char(right.literal_value), _char(left.literal_value), columns, rows, inner,
-                      one, b_, ldb_, a_, lda_, zero, c_, ldc_])
-        return context.get_dummy_value()
+        parts = args[5:]
+        operands = [word for j in range(0, 9, 3)
+                    for word in (_moved(builder, *parts[j:j + 2]), parts[j + 2])]
+        return _multiply(context, builder, (a, left, right), args[2:5], operands)
 
     kinds = (INT64,) * 3, (INT64,) * 2
     return types.none(left, right, *kinds[0], a, *kinds[1], b, *kinds[1], c, *kinds[1]), generate
+
+
+def _multiply(context: TargetContext, builder: ir.IRBuilder, kinds: tuple[Any, Any, Any],
+              sizes: Sequence[ir.Value], operands: Sequence[ir.Value]) -> ir.Value:
+    """Call BLAS, which has columns where NumPy has rows, so that it multiplies op(B).T op(A).T."""
+    pointer, left, right = kinds
+    rows, columns, inner = sizes
+    a, lda, b, ldb, c, ldc = operands
+    one, zero = _number(context, pointer, 1.0), _number(context, pointer, 0.0)
+    call_fortran(builder, _letter(pointer) + "gemm", "cciiisplplspl",
+                 [_char(right.literal_value), _char(left.literal_value), columns, rows, inner,
+                  one, b, ldb, a, lda, zero, c, ldc])
+    return context.get_dummy_value()
 
 
 def _moved(builder: ir.IRBuilder, pointer: ir.Value, start: ir.Value) -> ir.Value:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numba.core.typing.context import BaseContext as TypingContext
     from numba.core.typing.templates import Signature
 
-__all__ = ["bind_native", "native_names", "pointer_or_word", "table_of"]
+__all__ = ["bind_native", "kinds_of_words", "native_names", "pointer_or_word", "table_of"]
 
 WORD = ir.IntType(64)
 _BOUND: dict[tuple[Any, ...], tuple[str, Any]] = {}
@@ -118,11 +118,16 @@ def table_of(builder: ir.IRBuilder, words: Sequence[ir.Value]) -> Any:
     return table
 
 
+def kinds_of_words(words: Sequence[types.Type]) -> Any:
+    """Return the type of the words of a call: each a pointer or an int."""
+    given = words[0].types if len(words) == 1 and isinstance(words[0], types.BaseTuple) else words
+    return types.StarArgTuple.from_types(tuple(map(pointer_or_word, given)))
+
+
 @intrinsic(prefer_literal=True)
 def _call_native(typingctx: TypingContext, symbol: types.Type, *words: types.Type) -> Any:
     """Call a user's function: the words of its operands, then the words of its results."""
-    given = words[0].types if len(words) == 1 and isinstance(words[0], types.BaseTuple) else words
-    kinds = types.StarArgTuple.from_types(tuple(map(pointer_or_word, given)))
+    kinds = kinds_of_words(words)
 
     def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                  args: Sequence[ir.Value]) -> Any:

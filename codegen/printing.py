@@ -10,7 +10,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from tracejit.codegen.context import CALLBACK, PRINT
-from tracejit.codegen.native import pointer_or_word, table_of
+from tracejit.codegen.native import kinds_of_words, table_of
 
 if TYPE_CHECKING:
     from numba.core.base import BaseContext as TargetContext
@@ -24,8 +24,7 @@ WORD = ir.IntType(64)
 
 def _calling(place: int, words: Sequence[types.Type]) -> tuple[Any, Callable[..., Any]]:
     """Return the types of words, and what calls the function at a place of the context."""
-    given = words[0].types if len(words) == 1 and isinstance(words[0], types.BaseTuple) else words
-    kinds = types.StarArgTuple.from_types(tuple(map(pointer_or_word, given)))
+    kinds = kinds_of_words(words)
 
     def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                  args: Sequence[ir.Value]) -> Any:

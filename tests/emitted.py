@@ -73,8 +73,8 @@ def texts_of(program: Named) -> dict[str, str]:
 
 def programs_for(options: argparse.Namespace) -> Iterator[Named]:
     """Yield the programs that are asked for."""
-    yield from written_down()
     yield from map(random_named, range(options.seed, options.seed + options.count))
+    yield from written_down()
 
 
 def print_digests(programs: Iterator[Named]) -> None:
@@ -90,7 +90,8 @@ def started(tree: Path, options: argparse.Namespace) -> subprocess.Popen[str]:
     words = [sys.executable, __file__, "--digests", "--count", str(options.count),
              "--seed", str(options.seed)]
     env = {**os.environ, "PYTHONPATH": str(tree), "PYTHONHASHSEED": "0"}
-    return subprocess.Popen(words, env=env, cwd=tree, text=True, stdout=subprocess.PIPE)
+    return subprocess.Popen(words, env=env, cwd=tree, text=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.DEVNULL)
 
 
 def compared(options: argparse.Namespace) -> int:

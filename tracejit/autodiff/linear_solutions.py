@@ -49,10 +49,6 @@ class LinearSystem:
     def __init__(self, regions: Sequence[Block], given: Sequence[Atom]) -> None:
         self.regions, self.given = list(regions), list(given)
 
-    def with_given(self, given: Sequence[Atom]) -> LinearSystem:
-        """Return the system with other values for the numbers that it reads."""
-        return LinearSystem(self.regions, given)
-
     def transposed(self) -> LinearSystem:
         """Return the system of the transposed matrix."""
         return LinearSystem([*self.regions[2:], *self.regions[:2]], self.given)

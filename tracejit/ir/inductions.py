@@ -21,7 +21,7 @@ are written so before they are differentiated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from tracejit.ir.values import Monomial, polynomial
 from tracejit.ir.walk import (
     Env,
     all_eqns,
+    bound_values,
     copy_of,
     copy_param,
     copy_type,
@@ -70,14 +71,6 @@ def without_inductions(block: Block) -> Block:
 
 def _is_loop(eqn: Eqn) -> bool:
     return region_kind(eqn) in ("for", "while")
-
-
-def _bound_in(block: Block) -> Iterator[Value]:
-    """Yield the values that the equations of a block make, and those of their regions."""
-    for eqn in all_eqns(block):
-        yield from eqn.outputs
-        for region in eqn.regions:
-            yield from region.inputs
 
 
 def _may_count(eqn: Eqn) -> bool:
@@ -170,7 +163,7 @@ class _Inductions:
         for region in eqn.regions:
             self._assume(region, loop.lo, None if loop.trips else loop.hi)
             self.read(region)
-        inside = {*loop.carried, *_bound_in(loop.body)}
+        inside = {*loop.carried, *bound_values(loop.body)}
         left = [k for k, v in enumerate(loop.carried) if v.aval == INT]
         while left:
             rest = [k for k in left if not self._close(loop, k, inside)]

@@ -18,8 +18,8 @@ import numpy as np
 from tracejit.ir.dtypes import dtype_name
 
 __all__ = ["Aval", "IntegerCall", "Dim", "Expr", "LogType", "Monomial", "Type", "Value", "atom",
-           "atom_key", "bare_value", "dim_key", "dim_values", "format_dim", "polynomial",
-           "values_of"]
+           "atom_key", "bare_value", "dim_key", "dim_values", "format_dim", "format_terms",
+           "polynomial", "values_of"]
 
 Dim = Union[int, "Expr"]
 Factor = Union["Value", "IntegerCall"]
@@ -180,13 +180,18 @@ def _name_of(v: Value) -> str:
 
 def format_dim(d: Dim, name: Callable[[Value], str] = _name_of) -> str:
     """Return the text of a dim: `n - 2`, `max(n - 2, 0)`, `2*n*m + 1`."""
+    return format_terms(d, lambda monomial, c: [
+        _format_atom(a, name, alone=c == 1 and len(monomial) == 1) for a in monomial])
+
+
+def format_terms(d: Dim, factors_of: Callable[[tuple[Factor, ...], int], list[str]]) -> str:
+    """Return the text of a dim, given the texts of the factors of a monomial and its number."""
     if isinstance(d, int):
         return str(d)
     text = ""
     for monomial, c in d.terms:
         sign = " - " if c < 0 else " + "
-        alone = c == 1 and len(monomial) == 1
-        factors = [_format_atom(a, name, alone=alone) for a in monomial]
+        factors = factors_of(monomial, c)
         if abs(c) != 1:
             factors.insert(0, str(abs(c)))
         text += (sign if text else sign.strip().replace("+", "")) + "*".join(factors)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,9 +12,10 @@ from tracejit.ir.dims import Dim, Expr, atom, dim_values, map_dim
 from tracejit.ir.lowering import Callback, Effect, Library
 from tracejit.ir.types import Aval, Type
 
-__all__ = ["Env", "all_eqns", "block_uses", "copy_block", "copy_eqn", "copy_of",
+__all__ = ["Env", "all_eqns", "block_uses", "bound_values", "copy_block", "copy_eqn", "copy_of",
            "calls_of_python", "draws", "eqn_uses", "first_undefined", "free_values", "has_effect",
-           "prints", "read_atom", "replace_graph", "without_prints"]
+           "prints", "read_atom", "replace_eqns", "replace_graph", "replace_regions",
+           "without_prints"]
 
 Env = dict[Value, "Atom | Dim"]
 """The substitute of each value: another value, a literal, or (for integers used as dims) a dim."""
@@ -25,6 +27,14 @@ def all_eqns(block: Block) -> Iterator[Eqn]:
         yield eqn
         for region in eqn.regions:
             yield from all_eqns(region)
+
+
+def bound_values(block: Block) -> Iterator[Value]:
+    """Yield what the equations of a block make, and the inputs of their regions."""
+    for eqn in all_eqns(block):
+        yield from eqn.outputs
+        for region in eqn.regions:
+            yield from region.inputs
 
 
 def eqn_uses(eqn: Eqn) -> Iterator[Value]:
@@ -176,6 +186,23 @@ def replace_graph(graph: Graph, block: Block) -> Graph:
     return replace(graph, block=block)
 
 
+def replace_eqns(block: Block, change: Callable[[Eqn], Iterable[Eqn]]) -> Block:
+    """Return a block with the equations that each equation becomes; itself where each stays.
+
+    change -- gives the equations in an equation's place; it goes into regions by `replace_regions`
+    """
+    eqns = tuple(made for eqn in block.eqns for made in change(eqn))
+    is_same = len(eqns) == len(block.eqns) and all(map(operator.is_, eqns, block.eqns))
+    return block if is_same else Block(block.inputs, eqns, block.outputs)
+
+
+def replace_regions(eqn: Eqn, change: Callable[[Block], Block]) -> Eqn:
+    """Return an equation with other regions; itself where each stays."""
+    regions = tuple(map(change, eqn.regions))
+    is_same = all(map(operator.is_, regions, eqn.regions))
+    return eqn if is_same else replace(eqn, regions=regions)
+
+
 def has_effect(eqn: Eqn) -> bool:
     """Return whether an equation, or one in its regions, must stay even if nothing reads it."""
     return eqn.op.effect or any(has_effect(e) for r in eqn.regions for e in r.eqns)
@@ -198,14 +225,10 @@ def calls_of_python(block: Block) -> list[Any]:
 
 def without_prints(block: Block) -> Block:
     """Return a block, of the same values, that shows nothing: for values computed again."""
-    return Block(block.inputs, tuple(_silent(block.eqns)), block.outputs)
+    return replace_eqns(block, _silent)
 
 
-def _silent(eqns: tuple[Eqn, ...]) -> Iterator[Eqn]:
-    for eqn in eqns:
-        how = eqn.op.lowering
-        if isinstance(how, Effect) and how.shows:
-            continue
-        if any(map(prints, eqn.regions)):
-            eqn = replace(eqn, regions=tuple(map(without_prints, eqn.regions)))
-        yield eqn
+def _silent(eqn: Eqn) -> Iterator[Eqn]:
+    how = eqn.op.lowering
+    if not (isinstance(how, Effect) and how.shows):
+        yield replace_regions(eqn, without_prints)

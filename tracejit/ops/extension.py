@@ -70,6 +70,10 @@ class RegisteredOp:
             if watches() or holds_recorded((args, kwargs)):
                 return record_whole(self, args, kwargs)
             return self._checked(self.fn(*args, **kwargs))
+        return self._emitted(args, kwargs)
+
+    def _emitted(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+        """Apply the op in captured code, as one equation."""
         names, values, keywords = self._bind(args, kwargs)
         operands = [lift(x) for x in values if _is_operand(x)]
         attributes = {n: x for n, x in zip(names, values, strict=True)
@@ -165,12 +169,8 @@ class NativeOp(RegisteredOp):
         """The function, with what Numba knows of it."""
         return self.fn
 
-    def __call__(self, *args: object, **kwargs: object) -> Any:
-        """Apply the op: in captured code as one equation, elsewhere by calling its function."""
-        if not is_tracing():
-            if watches() or holds_recorded((args, kwargs)):
-                return record_whole(self, args, kwargs)
-            return self._checked(self.fn(*args, **kwargs))
+    def _emitted(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+        """Apply the op in captured code, as one equation."""
         _, values, _ = self._bind(args, kwargs)
         for x in values:
             if not _is_operand(x) and not isinstance(x, (bool, int, TracedOperand)):

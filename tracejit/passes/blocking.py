@@ -18,7 +18,7 @@ order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from tracejit.ir.builder import Builder
@@ -34,7 +34,9 @@ from tracejit.ir.walk import (
     copy_param,
     copy_value,
     read_atom,
+    replace_eqns,
     replace_graph,
+    replace_regions,
 )
 from tracejit.passes.loop_products import BLOCK, AddedOuter, AddedRow, DividedPart, LoopProducts
 
@@ -44,7 +46,19 @@ __all__ = ["block_products", "describe_block"]
 def block_products(graph: Graph) -> tuple[Graph, list[Eqn]]:
     """Return a graph with the products of its loops by blocks, and these loops."""
     found: list[Eqn] = []
-    block = _in_block(graph.block, found)
+
+    def in_block(block: Block) -> Block:
+        return replace_eqns(block, change)
+
+    def change(eqn: Eqn) -> Iterable[Eqn]:
+        inner = replace_regions(eqn, in_block)
+        loop = LoopProducts(eqn) if inner is eqn and region_kind(eqn) == "for" else None
+        if loop is None or not loop.find():
+            return [inner]
+        found.append(eqn)
+        return _blocked(loop)
+
+    block = in_block(graph.block)
     return (drop_dead_code(replace_graph(graph, block)) if found else graph), found
 
 
@@ -52,24 +66,6 @@ def describe_block(loop: Eqn) -> str:
     """Return why a loop is in the emitted source several times."""
     return (f"{loop.site}: {BLOCK} iterations at a time: their products of matrices and vectors "
             "are products of matrices")
-
-
-def _in_block(block: Block, found: list[Eqn]) -> Block:
-    """Return a block, the same one if nothing in it changes."""
-    before = len(found)
-    eqns: list[Eqn] = []
-    for eqn in block.eqns:
-        count = len(found)
-        regions = tuple(_in_block(r, found) for r in eqn.regions)
-        loop = LoopProducts(eqn) if region_kind(eqn) == "for" else None
-        if len(found) > count:
-            eqns.append(replace(eqn, regions=regions))
-        elif loop is not None and loop.find():
-            found.append(eqn)
-            eqns += _blocked(loop)
-        else:
-            eqns.append(eqn)
-    return block if len(found) == before else Block(block.inputs, tuple(eqns), block.outputs)
 
 
 def _blocked(loop: LoopProducts) -> Iterator[Eqn]:

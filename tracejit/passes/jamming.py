@@ -31,7 +31,16 @@ from tracejit.ir.dims import Dim, Expr, dim_values, floor_div, maximum, substitu
 from tracejit.ir.lowering import Index, Pointwise, View, Write
 from tracejit.ir.optable import find_op
 from tracejit.ir.types import scalar
-from tracejit.ir.walk import Env, copy_eqn, copy_value, free_values, read_atom, replace_graph
+from tracejit.ir.walk import (
+    Env,
+    copy_eqn,
+    copy_value,
+    free_values,
+    read_atom,
+    replace_eqns,
+    replace_graph,
+    replace_regions,
+)
 
 __all__ = ["describe_jam", "unroll_and_jam"]
 
@@ -48,29 +57,24 @@ def unroll_and_jam(graph: Graph) -> tuple[Graph, list[Eqn]]:
     Copied values have the original ones for their origin.
     """
     found: list[Eqn] = []
-    return replace_graph(graph, _in_block(graph.block, found)), found
+
+    def in_block(block: Block) -> Block:
+        return replace_eqns(block, change)
+
+    def change(eqn: Eqn) -> Iterable[Eqn]:
+        rows = _rows_of(eqn)
+        if rows is None or not rows.can_be_jammed():
+            return [replace_regions(eqn, in_block)]
+        found.append(rows.inner)
+        return rows.jammed()
+
+    return replace_graph(graph, in_block(graph.block)), found
 
 
 def describe_jam(loop: Eqn) -> str:
     """Return why a loop is in the emitted source several times."""
     return (f"{loop.site}: two rows at a time: an iteration waits for the one before, and "
             "meanwhile one of the next row is carried out")
-
-
-def _in_block(block: Block, found: list[Eqn]) -> Block:
-    """Return a block, the same one if nothing in it changes."""
-    before = len(found)
-    eqns: list[Eqn] = []
-    for eqn in block.eqns:
-        rows = _rows_of(eqn)
-        if rows is not None and rows.can_be_jammed():
-            found.append(rows.inner)
-            eqns += rows.jammed()
-            continue
-        count = len(found)
-        regions = tuple(_in_block(r, found) for r in eqn.regions)
-        eqns.append(eqn if len(found) == count else replace(eqn, regions=regions))
-    return block if len(found) == before else Block(block.inputs, tuple(eqns), block.outputs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ Bits are the same, so that this holds for `fp="strict"` too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tracejit.ir.builder import Builder
@@ -18,7 +18,7 @@ from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
 from tracejit.ir.dead_code import drop_dead_code
 from tracejit.ir.lowering import CALL_COST, Pointwise, turns_rows
 from tracejit.ir.optable import find_op
-from tracejit.ir.walk import all_eqns, replace_graph
+from tracejit.ir.walk import all_eqns, replace_eqns, replace_graph, replace_regions
 
 __all__ = ["call_in_order"]
 
@@ -53,16 +53,14 @@ def _follows(eqn: Eqn, turned: Turned) -> bool:
 
 def _in_block(block: Block, turned: Turned) -> Block:
     """Return a block in which operations on turned arrays are turned themselves."""
-    eqns: list[Eqn] = []
-    for eqn in block.eqns:
-        if _follows(eqn, turned):
-            inner, outer = _turned_back(eqn, turned)
-            turned[eqn.output] = inner.output, outer.params["axes"]
-            eqns += [inner, outer]
-            continue
-        regions = tuple(_in_block(r, turned) for r in eqn.regions)
-        eqns.append(replace(eqn, regions=regions) if regions else eqn)
-    return Block(block.inputs, tuple(eqns), block.outputs)
+    def change(eqn: Eqn) -> Iterable[Eqn]:
+        if not _follows(eqn, turned):
+            return [replace_regions(eqn, lambda region: _in_block(region, turned))]
+        inner, outer = _turned_back(eqn, turned)
+        turned[eqn.output] = inner.output, outer.params["axes"]
+        return inner, outer
+
+    return replace_eqns(block, change)
 
 
 def _turned_back(eqn: Eqn, turned: Turned) -> tuple[Eqn, Eqn]:

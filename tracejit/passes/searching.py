@@ -14,7 +14,7 @@ A fold of the program, of the same array, is not done twice: one that comes late
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -23,7 +23,7 @@ from tracejit.ir.builder import Builder
 from tracejit.ir.core import Block, Eqn, Graph, Literal, Value
 from tracejit.ir.lowering import Argument, Reduce, Ties
 from tracejit.ir.optable import find_op
-from tracejit.ir.walk import all_eqns, replace_graph
+from tracejit.ir.walk import all_eqns, replace_eqns, replace_graph, replace_regions
 
 __all__ = ["mark_ties", "search_on_vectors"]
 
@@ -54,26 +54,24 @@ def _in_block(block: Block, around: Sequence[Eqn], is_search: Callable[[Eqn], bo
 
     around -- the folds before it, in the blocks that it is in
     """
-    eqns: list[Eqn] = []
     folds = [*around]
     own = {_key(e): e for e in reversed(block.eqns) if isinstance(e.op.lowering, Reduce)}
-    done: set[Value] = set()
-    for eqn in block.eqns:
-        if eqn.outputs and eqn.outputs[0] in done:
-            continue
+    done: set[Eqn] = set()
+
+    def change(eqn: Eqn) -> Iterator[Eqn]:
         if is_search(eqn):
             fold = own.get((find_op(_fold_of(eqn)), eqn.inputs[0], _axes_of(eqn)))
             if fold is not None and fold not in folds:
-                eqns.append(fold)
                 folds.append(fold)
-                done.add(fold.output)
-            eqns += _folds(eqn, folds)
-            continue
-        regions = tuple(_in_block(r, folds, is_search) for r in eqn.regions)
-        eqns.append(replace(eqn, regions=regions) if regions else eqn)
-        if isinstance(eqn.op.lowering, Reduce):
-            folds.append(eqn)
-    return Block(block.inputs, tuple(eqns), block.outputs)
+                done.add(fold)
+                yield fold
+            yield from _folds(eqn, folds)
+        elif eqn not in done:
+            yield replace_regions(eqn, lambda region: _in_block(region, folds, is_search))
+            if isinstance(eqn.op.lowering, Reduce):
+                folds.append(eqn)
+
+    return replace_eqns(block, change)
 
 
 def _key(fold: Eqn) -> tuple[object, ...]:

@@ -63,6 +63,12 @@ class Program:
         capture = Capture(graph, inputs, [], [], [], [], structure, nothing, weak)
         return cls(graph.name, graph, capture, inputs, structure, nothing, weak)
 
+    @classmethod
+    def of_capture(cls, c: Capture, options: object, **fields: Any) -> Program:
+        """Return what was captured as a program; `fields` are those that it has besides."""
+        return cls(c.graph.name, c.graph, c, (*c.arg_leaves, *c.leaves), c.structure, c.constants,
+                   c.weak, options=options, zero_d=c.zero_d, **fields)
+
     def size_conditions(self) -> list[tuple[Dim, str, bool]]:
         """Return the conditions on the sizes: `dim relation 0` is this truth value."""
         conditions = [(g.dim, g.relation, g.truth) for g in self.capture.size_guards]

@@ -35,9 +35,8 @@ class Jit:
         """Capture the function for arguments of these specs."""
         c = capture_function(self.fn, specs, structure, leaves,
                              writes_back=self.writes_back, assigns=True)
-        return Program(c.graph.name, c.graph, c, (*c.arg_leaves, *c.leaves), c.structure,
-                       c.constants, c.weak, c.written, self.options, c.assigned,
-                       returned=c.returned, zero_d=c.zero_d)
+        return Program.of_capture(c, self.options, written=c.written, assigned=c.assigned,
+                                  returned=c.returned)
 
     def inline(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         """Call within a capture: as if it were not compiled."""

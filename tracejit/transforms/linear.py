@@ -435,8 +435,7 @@ class Tangent:
                                  "Pass a copy as one of them")
         whole.__name__ = f"jvp_{getattr(self.fn, '__name__', 'f')}"
         c = capture_function(whole, specs, structure, leaves)
-        return Program(c.graph.name, c.graph, c, (*c.arg_leaves, *c.leaves), c.structure,
-                       c.constants, c.weak, [], self.options, zero_d=c.zero_d)
+        return Program.of_capture(c, self.options)
 
 
 def _require_one(t: object, other: object) -> Any:

@@ -62,8 +62,7 @@ class Composed:
             raise refuse_outside(f"{self.name} of a list, dict or object that is an argument twice",
                                  "Pass a copy as one of them")
         c = capture_function(self.run, specs, structure, leaves)
-        return Program(c.graph.name, c.graph, c, (*c.arg_leaves, *c.leaves), c.structure,
-                       c.constants, c.weak, [], self.options, zero_d=c.zero_d)
+        return Program.of_capture(c, self.options)
 
     def inline(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         """Within a capture: run where it is called."""

@@ -42,14 +42,6 @@ from tracejit.transforms.searches import (
 
 __all__: list[str] = []
 
-
-_FURTHER = frozenset((
-    "active_mask", "cost", "cov_x", "fjac", "flag", "get", "grad", "hess", "hess_inv", "items",
-    "jac", "keys", "message", "method", "nhev", "nit", "njev", "optimality", "qtf", "r", "status",
-    "values"))
-"""What SciPy's results may have besides."""
-
-
 # --- roots --------------------------------------------------------------------------------------
 
 _ROOT = "of which a root is looked for"

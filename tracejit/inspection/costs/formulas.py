@@ -19,6 +19,7 @@ from tracejit.ir.dims import (
     maximum,
     substitute,
 )
+from tracejit.ir.values import format_terms
 
 __all__ = ["format_formula", "larger", "smaller", "summed"]
 
@@ -81,20 +82,12 @@ def _divided(d: Dim, by: int) -> Dim:
 
 def format_formula(d: Dim, names: Mapping[Value, str]) -> str:
     """Return a formula as text, powers as such: `2*n**2*m + 3*n`."""
-    if isinstance(d, int):
-        return str(d)
-    text = ""
-    for monomial, c in d.terms:
-        sign = " - " if c < 0 else " + "
+    def factors_of(monomial: tuple[Value | IntegerCall, ...], c: int) -> list[str]:
         powers = Counter(_format_atom(a, names, alone=len(monomial) == 1 and abs(c) == 1)
                          for a in monomial)
-        factors = [f"{a}**{p}" if p > 1 else a for a, p in powers.items()]
-        if abs(c) != 1:
-            factors.insert(0, str(abs(c)))
-        text += (sign if text else sign.strip().replace("+", "")) + "*".join(factors)
-    if d.const:
-        text += f" {'-' if d.const < 0 else '+'} {abs(d.const)}"
-    return text
+        return [f"{a}**{p}" if p > 1 else a for a, p in powers.items()]
+
+    return format_terms(d, factors_of)
 
 
 def _format_atom(a: Value | IntegerCall, names: Mapping[Value, str], *, alone: bool) -> str:

@@ -11,6 +11,7 @@ from tracejit.trace.ground.context import refuse, refuse_outside
 from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.ground.public_names import public_name
 from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.values.known_numbers import shown_text, text_or_marker
 
 __all__ = ["TracedOperand", "inplace_operator", "ufunc_operator"]
 
@@ -79,6 +80,19 @@ class TracedOperand:
     __invert__: Any = _unary(np.invert)
     __pos__: Any = _unary(np.positive)
     __abs__: Any = _unary(np.absolute)
+
+    def __format__(self, spec: str) -> str:
+        return shown_text(self, spec)
+
+    def __str__(self) -> str:
+        return shown_text(self, "", "s")
+
+    def __repr__(self) -> str:
+        return text_or_marker(self, "") or self._marker()
+
+    def _marker(self) -> str:
+        """Return the text that stands for the value where nobody looks at letters."""
+        raise NotImplementedError
 
     def __hash__(self) -> int:
         raise refuse("a number that only the run knows, in a set, as a key of a dict or as an "

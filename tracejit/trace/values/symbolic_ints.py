@@ -11,7 +11,7 @@ import numpy as np
 from tracejit.ir.dims import Dim, Expr, floor_div, is_nonneg, mod
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.upward import ABOVE, above
-from tracejit.trace.values.known_numbers import need_int, shown_text, text_or_marker
+from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.operands import TracedOperand, ufunc_operator
 
 __all__ = ["SymInt", "known_int", "of_dim", "python_dims"]
@@ -182,15 +182,6 @@ class SymInt(TracedOperand):
     def bit_length(self) -> int:
         """Return the number of bits of the int, which must be known."""
         return need_int(self.dim, "bit_length()").bit_length()
-
-    def __format__(self, spec: str) -> str:
-        return shown_text(self, spec)
-
-    def __str__(self) -> str:
-        return shown_text(self, "", "s")
-
-    def __repr__(self) -> str:
-        return text_or_marker(self, "") or self._marker()
 
     def _marker(self) -> str:
         """Return the text that stands for the int where nobody looks at letters."""

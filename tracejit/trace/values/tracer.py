@@ -25,7 +25,7 @@ from tracejit.trace.ground.dispatch import METHODS, PROPERTIES
 from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.ground.views import Step, read_view
-from tracejit.trace.values.known_numbers import need_int, shown_text, text_or_marker
+from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.operands import TracedOperand, inplace_operator, ufunc_operator
 from tracejit.trace.values.symbolic_ints import SymInt, python_dims
 
@@ -217,15 +217,6 @@ class Tracer(TracedOperand):
 
     __complex__ = __float__
     __index__ = __int__
-
-    def __format__(self, spec: str) -> str:
-        return shown_text(self, spec)
-
-    def __str__(self) -> str:
-        return shown_text(self, "", "s")
-
-    def __repr__(self) -> str:
-        return text_or_marker(self, "") or self._marker()
 
     def _marker(self) -> str:
         """Return the text that stands for the value where nobody looks at letters."""
