@@ -24,12 +24,18 @@ __all__ = ["ForwardSweep", "forward_block"]
 
 
 class ForwardSweep(Sweep):
-    """The tangents found so far, and the questions and steps by which rules of ops find more."""
+    """The tangents found so far, and the questions and steps by which rules of ops find more.
 
-    def __init__(self, trace: Trace, env: Env, tangents: dict[Value, object]) -> None:
+    active -- of equations with regions, which results have tangents, as the last run over them
+              found: a run over the regions around begins there, or n of them needed 2 ** n runs
+    """
+
+    def __init__(self, trace: Trace, env: Env, tangents: dict[Value, object],
+                 active: dict[Eqn, list[bool]]) -> None:
         super().__init__(trace)
         self.env = env
         self.tangents = tangents
+        self.active = active
 
     # --- tangents, of values of the old program ---------------------------------------------------
 
@@ -63,7 +69,7 @@ class ForwardSweep(Sweep):
         if inputs:
             self.builder.assume(inputs[0], *self.builder.ranges.get(region.inputs[0], (0, None)))
         with self.builder.block((*inputs, *dots)) as scope:
-            inner = ForwardSweep(self.trace, env, dict(self.tangents))
+            inner = ForwardSweep(self.trace, env, dict(self.tangents), self.active)
             yield inner, scope, [self.operand(v) for v in dots]
 
     def replace(self, eqn: Eqn, starts: Sequence[object], regions: Sequence[Block],
@@ -137,7 +143,7 @@ def forward_block(block: Block, wrt: Sequence[Value], keep: Sequence[int]) -> Bl
     inputs = [copy_value(v, env) for v in block.inputs]
     dots = [Value(copy_type(v.aval, env), f"{v.name}_dot" if v.name else None) for v in wrt]
     with trace.builder.block((*inputs, *dots)) as scope:
-        sweep = ForwardSweep(trace, env, {})
+        sweep = ForwardSweep(trace, env, {}, {})
         sweep.tangents.update((v, sweep.operand(d)) for v, d in zip(wrt, dots, strict=True))
         sweep.run(block.eqns)
         outputs = [sweep.read(block.outputs[k]) for k in keep]

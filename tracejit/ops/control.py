@@ -15,7 +15,7 @@ backward region as accumulators.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import compress
+from itertools import compress, repeat
 from typing import Any
 
 import numpy as np
@@ -255,7 +255,8 @@ def _loop_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list
     """Carry tangents beside the carried values; which have one is a fixed point, as in reverse."""
     loop = LoopEqn(eqn)
     trips, carried = loop.trips, loop.carried
-    has = [t is not None for t in tangents]
+    has = [t is not None or h for t, h in zip(
+        tangents, sweep.active.get(eqn, repeat(False)), strict=False)]
     while True:
         kept = [k for k, h in enumerate(has) if h]
         regions = []
@@ -272,7 +273,7 @@ def _loop_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list
                 regions.append(scope.close(outputs))
         if more == has:
             break
-        has = more
+        has = sweep.active[eqn] = more
     starts = [sweep.read(a) for a in loop.starts]
     starts += [sweep.dense(tangents[k], carried[k].aval) for k in kept]
     results = sweep.replace(eqn, starts, regions)
@@ -281,19 +282,21 @@ def _loop_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list
 
 
 def branches_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
-    has = [False] * len(eqn.outputs)
-    regions: list[Block] = []
-    for last in (False, True):  # find out which results have tangents, then build
-        regions = []
+    """Return the tangents of results, which all branches have where one of them has one."""
+    has = sweep.active.get(eqn, [False] * len(eqn.outputs))
+    while True:
+        more, regions = has, []
         for region in eqn.regions:
             with sweep.copy_region(region, []) as (inner, scope, _):
                 inner.run(region.eqns)
-                has = [h or inner.has(a) for h, a in zip(has, region.outputs, strict=True)]
+                more = [h or inner.has(a) for h, a in zip(more, region.outputs, strict=True)]
                 outputs = [inner.read(a) for a in region.outputs]
-                if last:
-                    outputs += [inner.dense_of(a)
-                                for a, h in zip(region.outputs, has, strict=True) if h]
+                outputs += [inner.dense_of(a)
+                            for a, h in zip(region.outputs, has, strict=True) if h]
                 regions.append(scope.close(outputs))
+        if more == has:
+            break
+        has = sweep.active[eqn] = more
     dotted = [v for v, h in zip(eqn.outputs, has, strict=True) if h]
     results = sweep.replace(eqn, [sweep.read(a) for a in eqn.inputs], regions, dotted)
     dots = iter(results[len(eqn.outputs):])
