@@ -223,6 +223,35 @@ def tuples_compared(x):
     return t + (a == b) + 2 * (a != b)
 
 
+def _days(x):
+    """Return more dicts than are compared each with each."""
+    log, y = [], x[0]
+    for day in range(13):
+        y = y + np.sin(x[1] * day)
+        log.append({"day": day, "cases": y})
+    return log
+
+
+@program
+def greatest_of_many_dicts(x):
+    peak = max(_days(x), key=lambda e: e["cases"])
+    return peak["cases"] ** 2 + peak["day"]
+
+
+@program
+def many_dicts_sorted(x):
+    least = sorted(_days(x), key=lambda e: e["cases"])[1]
+    return least["cases"] ** 2 + least["day"]
+
+
+@program
+def many_dicts_of_equal_keys(x):
+    log = [{"group": k % 3 * x[0], "v": k * x[1]} for k in range(13)]
+    up = sorted(log, key=lambda e: e["group"])
+    down = sorted(log, key=lambda e: e["group"], reverse=True)
+    return up[1]["v"] + 2.0 * up[6]["v"] ** 2 - down[5]["v"] ** 2
+
+
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_values_and_derivatives(f: Callable[..., Any]) -> None:
     require_values_and_derivatives(f, XS)

@@ -27,12 +27,15 @@ from tracejit.trace.values.mixed import kinds_of, storage, united
 from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["EMPTY", "are_numbers", "are_things", "both_nan", "changing", "in_one_run", "indexable",
-           "is_empty", "is_known", "orderable", "readable", "require_known_equality",
+__all__ = ["EMPTY", "are_few_things", "are_numbers", "both_nan", "changing", "in_one_run",
+           "indexable", "is_empty", "is_known", "orderable", "readable", "require_known_equality",
            "require_order", "sort_columns"]
 
 FEW = 12
 """Of so many things at most each is compared with each, in branches of the program."""
+
+MANY = 64
+"""Of so many things at most data chooses one, or decides on an order, by numbers."""
 
 
 def _words(extreme: Callable[..., object]) -> str:
@@ -94,18 +97,18 @@ def readable(xs: object) -> Any:
 
 
 def orderable(xs: object) -> Any:
-    """Return a list with the items of one in one run, or few things that no run can have."""
+    """Return a list with the items of one in one run, or things that no run can have."""
     if not isinstance(xs, (list, tuple)) or not xs or _is_one_run(xs):
         return xs
-    if len(xs) <= FEW and not has_runs(xs) and _run_of(xs, place_in_code()) is None:
+    if len(xs) <= MANY and not has_runs(xs) and _run_of(xs, place_in_code()) is None:
         need_pools_of(xs)
         return note_made([*xs])
     return readable(xs)
 
 
-def are_things(xs: object) -> bool:
-    """Return whether a list to be ordered has its items one by one, and not in a run."""
-    return isinstance(xs, list) and not has_runs(xs)
+def are_few_things(xs: object) -> bool:
+    """Return whether a list has its items one by one, so few that each is compared with each."""
+    return isinstance(xs, list) and len(xs) <= FEW and not has_runs(xs)
 
 
 def are_numbers(xs: Sequence[object]) -> bool:

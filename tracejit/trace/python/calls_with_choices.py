@@ -13,7 +13,7 @@ from tracejit.trace.containers.heap import binds_arguments, holds
 from tracejit.trace.containers.places import Choice
 from tracejit.trace.ground.dispatch import FUNCTIONS, foreign_capture
 from tracejit.trace.ground.upward import ABOVE
-from tracejit.trace.lists.orders import are_things, orderable, require_order
+from tracejit.trace.lists.orders import are_few_things, orderable, require_order
 from tracejit.trace.python.users_functions import is_captured, is_librarys
 from tracejit.trace.regions.choosing import for_each, in_one_dtype, told_of, whole_number
 
@@ -56,7 +56,7 @@ def _call_for_each(choice: Choice, fn: Callable[..., object], args: tuple[object
         choice, lambda x: ABOVE.call_function(fn, *_with_thing(choice, x, args, kwargs)))
 
 
-_CARRIES: tuple[Any, ...] = (len, list, tuple, zip, enumerate, reversed, iter, are_things,
+_CARRIES: tuple[Any, ...] = (len, list, tuple, zip, enumerate, reversed, iter, are_few_things,
                              orderable, require_order)
 """The functions that do not read the items of a list, each of which may be a choice."""
 

@@ -18,8 +18,8 @@ from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists import list_runs
 from tracejit.trace.lists.iterables import is_traced, read_now
 from tracejit.trace.lists.orders import (
+    are_few_things,
     are_numbers,
-    are_things,
     changing,
     indexable,
     is_empty,
@@ -141,7 +141,7 @@ OF_RUNS: tuple[Any, ...] = (
 
 
 _SHOWS: tuple[Any, ...] = (print, id, indexable, readable, sort_columns, as_key, changing, is_empty,
-                           are_numbers, are_things, orderable, require_order,
+                           are_numbers, are_few_things, orderable, require_order,
                            is_known, is_walked, is_traced, read_now, own_place, own_size,
                            place_here, in_one_run, lengthens)
 """The functions that do not look at how long a list is, or know."""

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from tracejit.trace.lists.orders import (
+    are_few_things,
     are_numbers,
-    are_things,
     indexable,
     is_known,
     orderable,
@@ -192,7 +192,7 @@ def sorted_by_key(xs: Any, key: Any = None, reverse: Any = False) -> Any:
 def sorted_by_keys(items: Any, keys: Any, reverse: Any) -> Any:
     """Return items in the order of their keys; items of equal keys stay in order."""
     items = orderable(items)
-    if are_things(items):
+    if are_few_things(items):
         return _sorted_by_exchanges(items, keys, reverse)
     if reverse:
         items, keys = items[::-1], keys[::-1]
