@@ -73,7 +73,7 @@ def find_blas() -> tuple[str, int]:
     addresses = _from_numpy() or _from_scipy()
     if not addresses:
         raise Refusal("this program needs BLAS or LAPACK, and neither NumPy's build nor SciPy has "
-                      "one that compiled code can call. Install NumPy from PyPI, or scipy")
+                      "one that compiled code can call. Install NumPy from PyPI, or scipy", "TJ606")
     source, bits, found = addresses
     for name, address in found.items():
         llvm.add_symbol(f"tracejit_{name}", address)

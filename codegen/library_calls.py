@@ -127,7 +127,7 @@ def getrf(typingctx: TypingContext, n: types.Type, a: types.Type, pivots: types.
         n_, a_, pivots_ = args
         if find_blas()[1] != 64:
             raise Refusal("LU factorizations need NumPy's own OpenBLAS, whose integers have 64 "
-                          "bits. Install NumPy from PyPI")
+                          "bits. Install NumPy from PyPI", "TJ606")
         call_fortran(builder, _letter(a) + "getrf", "iiplpp", [n_, n_, a_, n_, pivots_, info])
         return builder.load(info)
 
@@ -171,7 +171,7 @@ def lapack(typingctx: TypingContext, routine: types.Type, kinds: types.Type,
                  args: Sequence[ir.Value]) -> Any:
         if find_blas()[1] != 64:
             raise Refusal("factors of matrices need NumPy's own OpenBLAS, whose integers have 64 "
-                          "bits. Install NumPy from PyPI")
+                          "bits. Install NumPy from PyPI", "TJ606")
         rest = iter([builder.extract_value(args[2], k) for k in range(len(own))])
         with builder.goto_entry_block():
             info = builder.alloca(WORD)

@@ -54,6 +54,9 @@ def _parser() -> argparse.ArgumentParser:
                             ("inspect", "print a program", _inspect),
                             ("report", "write all about a program into a folder", _report)):
         _describe(commands.add_parser(name, help=text), name, run)
+    code = commands.add_parser("explain", help="what the code of an error or reason stands for")
+    code.add_argument("code", nargs="?", metavar="TJ123", help="without it, all codes are listed")
+    code.set_defaults(run=_explain)
     return parser
 
 
@@ -156,6 +159,23 @@ def _report(args: argparse.Namespace) -> int:
     compiled = _compiled(_function(args).trace(*map(tracejit.spec, args.spec)).lower(), args)
     files = write_folder(compiled, Path(args.output))
     print(f"{files[0]}, and {len(files) - 1} files beside it")
+    return 0
+
+
+def _explain(args: argparse.Namespace) -> int:
+    from tracejit.codes import AREAS, CODES
+
+    if args.code is None:
+        for area, about in AREAS.items():
+            print(f"{area}xx  {about}")
+            print("".join(f"  {code}  {row.title}\n" for code, row in CODES.items()
+                          if code.startswith(area)))
+        return 0
+    code = args.code.upper() if args.code.upper().startswith("TJ") else f"TJ{args.code}"
+    if code not in CODES:
+        near = difflib.get_close_matches(code, CODES, 1)
+        raise ValueError(f"{args.code} is no code{f'; did you mean {near[0]}?' if near else ''}")
+    print(f"{code} ({CODES[code].kind}): {CODES[code].title}")
     return 0
 
 

@@ -1,6 +1,12 @@
-"""The exceptions that tracejit raises, each naming the user's line and a remedy."""
+"""The exceptions that tracejit raises, each naming the user's line, a remedy and a code.
+
+Codes stand in one table, `tracejit/codes.py`; `python -m tracejit explain TJ408` prints the page of
+one.
+"""
 
 from __future__ import annotations
+
+from typing import Self
 
 __all__ = ["RAISABLE", "CompileError", "ComplexResult", "DeviceError", "EqualNaN", "ExportError",
            "IRError", "InternalError", "LargeInt", "MissingAttribute", "Refusal", "Restart",
@@ -8,7 +14,36 @@ __all__ = ["RAISABLE", "CompileError", "ComplexResult", "DeviceError", "EqualNaN
 
 
 class TracejitError(Exception):
-    """Base class of the errors that only tracejit raises."""
+    """Base class of the errors that only tracejit raises.
+
+    text -- what happened, and what to do
+    code -- the code of its cause, "TJ408", which ends the message; by default its class's
+    """
+
+    code: str | None = None
+
+    def __init__(self, text: str = "", code: str | None = None) -> None:
+        super().__init__(text)
+        if code is not None:
+            self.code = code
+
+    @property
+    def text(self) -> str:
+        """Return the message without the code."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return self.text if self.code is None else f"{self.text} [{self.code}]"
+
+    @classmethod
+    def restating(cls, error: TracejitError, before: str = "") -> Self:
+        """Return an error of this class with the text and the code of another one.
+
+        before -- a text to put before it, the line where it was met
+        """
+        again = cls(before + error.text)
+        again.code = error.code
+        return again
 
 
 class Refusal(TracejitError, TypeError):
@@ -26,29 +61,43 @@ class MissingAttribute(Refusal, AttributeError):
 class IRError(TracejitError, ValueError):
     """Raised when a graph is malformed: by the verifier, the parser or an op's shape rule."""
 
+    code = "TJ612"
+
 
 class CompileError(TracejitError, RuntimeError):
     """Raised when emitted source cannot be compiled: a defect of tracejit, never of the user."""
+
+    code = "TJ611"
 
 
 class InternalError(TracejitError, RuntimeError):
     """Raised where tracejit itself fails: the message says where, and how to go on."""
 
+    code = "TJ610"
+
 
 class DeviceError(TracejitError, RuntimeError):
     """Raised when a program cannot run on a device: none is there, or it has no memory left."""
+
+    code = "TJ603"
 
 
 class ExportError(TracejitError, RuntimeError):
     """Raised when a compiled program cannot be exported; the message says why, with a remedy."""
 
+    code = "TJ604"
+
 
 class SnapshotError(TracejitError, ValueError):
     """Raised when a file that holds a compiled program cannot be loaded."""
 
+    code = "TJ607"
+
 
 class UncapturedError(TracejitError, RuntimeError):
     """Raised when a function that is for captures alone is called outside of one."""
+
+    code = "TJ613"
 
 
 class Restart(BaseException):
@@ -61,21 +110,31 @@ class Restart(BaseException):
 class ComplexResult(Refusal, ValueError):
     """Raised by a program whose float would be a complex number in Python."""
 
+    code = "TJ311"
+
 
 class LargeInt(Refusal, OverflowError):
     """Raised by a program whose int would have more than 64 bits in Python."""
+
+    code = "TJ312"
 
 
 class EqualNaN(Refusal, ValueError):
     """Raised by a program that asks whether two NaN are equal items, where Python asks for one."""
 
+    code = "TJ313"
+
 
 class NotCaptured(Refusal, NotImplementedError):
     """Raised by a program for arguments of which the captured function has no formula."""
 
+    code = "TJ315"
+
 
 class SizeByData(Refusal, ValueError):
     """Raised by a program whose result would have another size in NumPy, depending on data."""
+
+    code = "TJ314"
 
 
 RAISABLE: dict[str, type[Exception]] = {

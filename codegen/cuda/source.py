@@ -86,7 +86,7 @@ def _require_real(graph: Graph) -> None:
             where = "" if site is None else f" ({site})"
             raise Refusal(f"{graph.name} has complex numbers{where}, which kernels for the device "
                           "do not have. Give real and imaginary parts as arrays of their own, or "
-                          'leave out target="cuda"')
+                          'leave out target="cuda"', "TJ601")
 
 
 _INTERNAL = ("log_base", "log_capacity", "advance", "complex", "conjugate", "imag", "real")
@@ -99,7 +99,7 @@ def _require_known(nodes: Sequence[Node], known: set[str]) -> None:
             where = node.origin.site or node.origin
             raise Refusal(f"{', '.join(sorted(called))} ({where}) is not there for the device: "
                           "write it with operations on elements and loops, or leave out "
-                          'target="cuda"')
+                          'target="cuda"', "TJ601")
 
 
 class _Renderer:

@@ -146,10 +146,10 @@ def test_every_refusal_is_on_its_page(expect_text: Expect) -> None:
 
 def test_a_refusal_that_the_page_lacks_is_found() -> None:
     page = ("```text\nline 1: async code cannot be captured. Call the compiled\n"
-            "    function from async code instead\n```\n")
+            "    function from async code instead. [TJ102]\n```\n")
     page += "<!-- refusals without a program -->\n<!-- end -->\n"
     assert messages(page) == ["line 1: async code cannot be captured. Call the compiled function "
-                              "from async code instead"]
+                              "from async code instead. [TJ102]"]
     listed = with_others(page)
     assert "async code" not in listed.partition("<!--")[2]
     assert listed.count("\n| ") == len(refusals()) - 1 + 2
@@ -159,11 +159,12 @@ def test_what_a_refusal_says_is_read_from_the_source() -> None:
     source = """
 REMEDY = "Do " + "this"
 def f(x):
-    raise refuse(f"a {x} thing", REMEDY)
+    raise refuse(f"a {x} thing", REMEDY, "TJ101")
 def g(x):
-    raise Refusal(f"{x}: no {x}. Write y")
+    raise Refusal(f"{x}: no {x}. Write y", "TJ102")
 """
-    assert list(refusals_in(ast.parse(source))) == [("a … thing", "Do this"), ("no …", "Write y")]
+    assert list(refusals_in(ast.parse(source))) == [
+        ("a … thing", "Do this", "TJ101"), ("no …", "Write y", "TJ102")]
 
 
 def test_the_reference_is_what_the_docstrings_say(expect_text: Expect) -> None:

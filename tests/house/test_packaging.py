@@ -38,6 +38,7 @@ LAYERS = {
     "scipy_api": BASE | {"ir", "trace", "ops", "numpy_api", "autodiff"},
     "codegen": {"ir", "errors", "configuration"},
     "structured": BASE | {"ir", "trace"},
+    "codes": set(),
     "versions": set(),
     "numpy": set(),
 }
@@ -53,7 +54,7 @@ LAYERS["inspection"] = set(LAYERS)
 LAYERS["tape"] = set(LAYERS)
 LAYERS["api"] = set(LAYERS)
 LAYERS["interop"] = set(LAYERS)
-LAYERS["__main__"] = BASE | {"cache", "inspection", ""}
+LAYERS["__main__"] = BASE | {"cache", "codes", "inspection", ""}
 LAYERS[""] = set(LAYERS)  # tracejit/__init__.py
 
 

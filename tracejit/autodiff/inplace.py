@@ -49,7 +49,7 @@ def append_gradients(ys: Sequence[Value], cts: Sequence[Cotangent], xs: Sequence
         sweep.run(forward)
         if any(sweep.cts.get(v) is not None or v in sweep.terms for v in carried):
             raise refuse("a gradient inside of a loop, by something from outside that reaches "
-                         "it also through what the loop carries on", _REMEDY)
+                         "it also through what the loop carries on", _REMEDY, "TJ506")
         _go_further_back(sweep, around)
         found = _settled(sweep, xs)
     results = [a for a in found if a is not None]
@@ -63,7 +63,7 @@ def refuse_halves(active: Iterable[Value]) -> None:
     half = next((v.aval.dtype for v in active if is_half(v.aval.dtype)), None)
     if half is not None:
         raise refuse(f"a tape, or tracejit.gradients, over values of {half} cannot be captured",
-                     "Use tracejit.grad, or convert them first: x.astype(np.float32)")
+                     "Use tracejit.grad, or convert them first: x.astype(np.float32)", "TJ512")
 
 
 @contextmanager
@@ -115,7 +115,7 @@ def _go_further_back(sweep: ReverseSweep, eqns: Sequence[Eqn]) -> None:
         if eqn.regions and any(sweep.cts.get(v) is not None or v in sweep.terms
                                for v in eqn.outputs):
             raise refuse("a gradient inside of a loop or branch, by something from before another "
-                         "loop or branch outside of it", _REMEDY)
+                         "loop or branch outside of it", _REMEDY, "TJ506")
         sweep.step(eqn)
 
 

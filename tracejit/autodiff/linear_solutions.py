@@ -123,7 +123,7 @@ def _vjp(sweep: ReverseSweep, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     if len(eqn.regions) < 4:
         raise refuse_at(eqn.site, "the derivative in reverse mode of a linear system without a way "
                         "to solve the transposed one is not known",
-                        "Give custom_linear_solve transpose_solve=, or symmetric=True")
+                        "Give custom_linear_solve transpose_solve=, or symmetric=True", "TJ504")
     system = LinearSystem(eqn.regions, eqn.inputs[2:])
     ct = value_of(atom_of(sweep.dense(cts[0], eqn.output.aval)))
     found[1] = linear_solution(system.transposed(), ct)

@@ -110,7 +110,7 @@ def address_of_function(symbol: str) -> int:
     except (AttributeError, OSError):
         raise Refusal(f"NumPy {np.__version__} as it is installed here does not export the C "
                       f"function {symbol}, by which compiled code draws random numbers. Draw them "
-                      "outside and pass them as an argument") from None
+                      "outside and pass them as an argument", "TJ606") from None
     address = ctypes.cast(function, ctypes.c_void_p).value
     assert address is not None
     return address

@@ -136,7 +136,7 @@ def address_of_special(symbol: str) -> int:
     capsule = None if f is None else _capsules().get((f.name, _c_type(f)))
     if f is None or capsule is None:
         raise Refusal(f"SciPy as it is installed here does not hand out the C function {symbol}, "
-                      "which compiled code calls. Install SciPy 1.15 or later from PyPI")
+                      "which compiled code calls. Install SciPy 1.15 or later from PyPI", "TJ606")
     pointer, name = ctypes.pythonapi.PyCapsule_GetPointer, ctypes.pythonapi.PyCapsule_GetName
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     name.restype, name.argtypes = ctypes.c_char_p, [ctypes.py_object]

@@ -52,7 +52,7 @@ def array_equal(a1: object, a2: object, equal_nan: bool = False) -> Any:
         same = current().decide(a - b, "==", "whether two arrays have one size")
         if same is None:
             raise refuse("numpy.array_equal of arrays as long as data says",
-                         "Compare their lengths first, then np.all(a == b)")
+                         "Compare their lengths first, then np.all(a == b)", "TJ212")
         if not same:
             return False
     equal = a1 == a2

@@ -54,7 +54,7 @@ def _are_equal(a: Any, b: Any) -> bool:
     a, b = trace.canonical(a), trace.canonical(b)
     if a != b and not (trace.is_known(a) and trace.is_known(b)):
         raise refuse("assigning to x.flat as many elements as data decides",
-                     "Assign a number, or x[...] = values.reshape(x.shape)")
+                     "Assign a number, or x[...] = values.reshape(x.shape)", "TJ212")
     return bool(same_dim(a, b))
 
 
@@ -77,11 +77,12 @@ def _set_shape(a: Tracer, shape: object) -> None:
             if not eqn.regions}  # a result of a loop or branch may have two names, of two handles
     if a.cell.depth != trace.depth or a.cell.first not in made:
         raise refuse("assigning to the shape of an argument, or of what was made outside of this "
-                     "loop or branch, or by one", "Give it another name: y = x.reshape(shape)")
+                     "loop or branch, or by one", "Give it another name: y = x.reshape(shape)",
+                     "TJ402")
     result = reshaped(a, filled_in(a.dims, shape))
     if result.cell is not a.cell:
         raise refuse("assigning to the shape of an array that is not contiguous, or may not be",
-                     "Give it another name: y = x.reshape(shape)")
+                     "Give it another name: y = x.reshape(shape)", "TJ402")
     a.steps = result.steps
 
 

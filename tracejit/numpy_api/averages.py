@@ -105,7 +105,7 @@ def var(a: object, axis: object = None, dtype: npt.DTypeLike | None = None, out:
     own = as_tracer(a).dtype.kind
     if dtype is not None and (own == "c" or np.dtype(dtype).kind != "f"):
         raise refuse(f"np.var and np.std of {as_tracer(a).dtype} in the dtype {np.dtype(dtype)} "
-                     "cannot be captured", "Leave dtype out")
+                     "cannot be captured", "Leave dtype out", "TJ206")
     a = _as_inexact(a, dtype)
     middle: Any = _mean(a, axis, keepdims=True, where=where) if mean is None else mean
     centred = a - middle

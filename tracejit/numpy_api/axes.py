@@ -27,7 +27,7 @@ def along_axis(a: Tracer, axis: object) -> tuple[Tracer, int]:
 def normalize_axis(axis: Any, ndim: int) -> int:
     """Return an axis counted from the front, or raise NumPy's `AxisError`."""
     if isinstance(axis, Tracer):
-        raise refuse("an axis depends on a traced value", "Use a constant")
+        raise refuse("an axis depends on a traced value", "Use a constant", "TJ205")
     if not isinstance(axis, SymInt):
         axis = operator.index(axis)
     axis = int(axis)

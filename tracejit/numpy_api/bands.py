@@ -54,11 +54,11 @@ def _chosen(values: Tracer, select: object, select_range: Sequence[int] | None, 
     if select not in ("i", "index", 2):
         raise refuse(f"scipy.linalg.{name} with select={select!r}, of which data says how many "
                      "there are, cannot be captured", "Take those of np.linalg.eigvalsh that are "
-                     "in the range")
+                     "in the range", "TJ212")
     bounds = select_range or ()
     if any(isinstance(x, TracedOperand) for x in bounds):
         raise refuse(f"scipy.linalg.{name} with a traced select_range= cannot be captured",
-                     "Use constants")
+                     "Use constants", "TJ205")
     first, last = map(int, bounds)
     size = need_int(values.dims[0], "how many eigenvalues there are")
     if min(first, last) < 0 or max(first, last) >= size:
@@ -72,7 +72,7 @@ def _chosen(values: Tracer, select: object, select_range: Sequence[int] | None, 
 def _refuse_vectors_of_some(select: object, name: str) -> None:
     if select not in ("a", "all", 0):
         raise refuse(f"scipy.linalg.{name} of eigenvectors with select= cannot be captured",
-                     "Leave select out, and take columns")
+                     "Leave select out, and take columns", "TJ203")
     current().note("the eigenvalues of a band are those of a dense matrix on the way back")
 
 
@@ -85,7 +85,7 @@ def eig_banded(a_band: object, lower: bool = False, eigvals_only: bool = False,
         raise ValueError("expected a 2-D array")
     if same_dim(band.dims[0], 0):
         raise refuse("scipy.linalg.eig_banded of no diagonals cannot be captured",
-                     "Return something else where there are none")
+                     "Return something else where there are none", "TJ213")
     if not eigvals_only:
         _refuse_vectors_of_some(select, "eig_banded")
     values, vectors = _eigen(band, bool(lower))
@@ -116,7 +116,7 @@ def eigh_tridiagonal(d: object, e: object, eigvals_only: bool = False, select: o
         _refuse_vectors_of_some(select, "eigh_tridiagonal")
         if lapack_driver not in ("auto", "stevd"):
             raise refuse(f"scipy.linalg.eigh_tridiagonal with lapack_driver={lapack_driver!r} "
-                         "cannot be captured", "Leave it out")
+                         "cannot be captured", "Leave it out", "TJ203")
     dtype = np.result_type(main.dtype, beside.dtype)
     rows: list[Any] = [cast(main, dtype), np.concatenate([cast(beside, dtype), np.zeros(1, dtype)])]
     values, vectors = _eigen(as_tracer(np.stack(rows)), True)

@@ -69,7 +69,7 @@ def _of_matrix(a: Tracer) -> Any:
     require_lapacks_floats(a)
     if a.dtype.kind == "c":
         raise refuse("np.poly of a matrix of complex numbers cannot be captured",
-                     "Pass the roots")
+                     "Pass the roots", "TJ206")
     size = need_int(a.dims[0], "the size of a matrix with a polynomial")
     if not size:
         return 1.0

@@ -151,7 +151,8 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: object, **kw: object)
 def unravel_index(indices: object, shape: object, order: str = "C") -> tuple[Any, ...]:
     """Return per axis where elements lie that are numbered through."""
     if order != "C":
-        raise refuse(f"np.unravel_index with order={order!r} cannot be captured", "Leave it out")
+        raise refuse(f"np.unravel_index with order={order!r} cannot be captured", "Leave it out",
+                     "TJ203")
     shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     found, rest = [], as_tracer(indices)
     if rest.dtype.kind not in "iu":
@@ -196,7 +197,8 @@ def matrix_power(a: Any, n: int) -> Any:
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
     n = known_int(n, "the exponent of np.linalg.matrix_power")
     if not isinstance(n, (int, np.integer)):
-        raise refuse("np.linalg.matrix_power with an exponent that is traced", "Use a loop")
+        raise refuse("np.linalg.matrix_power with an exponent that is traced", "Use a loop",
+                     "TJ205")
     if n < 0:
         a, n = np.linalg.inv(a), -n
     result = None
@@ -242,11 +244,11 @@ def _window(formula: Callable[[Any, Any], Any], M: object) -> Any:
     """Return a window of M points, of which the case of one point is a program of its own."""
     if isinstance(M, Tracer) and M.dtype.kind not in "biu" and not M.dims:
         raise refuse("a window as long as a float says that only the run knows",
-                     "Give an int: np.hanning(int(M)), say")
+                     "Give an int: np.hanning(int(M)), say", "TJ212")
     before = to_dim(M) - 1
     why = "whether a window has more than one point"
     if (lonely := current().decide(before, "<=", why)) is None:
-        raise refuse("a window as long as data says", "Use its formula")
+        raise refuse("a window as long as data says", "Use its formula", "TJ212")
     if lonely:
         return apply("full", np.float64(1.0), shape=(maximum(before + 1, 0),))
     n = 2.0 * cast(iota(before + 1), np.float64) - of_dim(before)

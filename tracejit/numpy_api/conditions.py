@@ -113,7 +113,7 @@ def clip(a: object, a_min: object = None, a_max: object = None, out: object = No
     kinds = {dtype_of(lift(x)) for x in (a, a_min, a_max, out, min, max) if x is not None}
     if casting is not None and len(kinds) > 1:
         raise refuse("np.clip with casting= of several dtypes cannot be captured",
-                     "Convert them with .astype first, and leave it out")
+                     "Convert them with .astype first, and leave it out", "TJ203")
     if (a_min is not None or a_max is not None) and (min is not None or max is not None):
         raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are "
                          "provided is forbidden.")

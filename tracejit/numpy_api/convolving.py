@@ -67,7 +67,7 @@ def correlate(a: object, v: object, mode: object = "valid") -> Any:
     longer = current().decide(x.dims[0] - y.dims[0], "<", "which of two arrays is longer")
     if longer is None:
         raise refuse("np.correlate of arrays of which only data knows which is longer",
-                     "Use np.convolve(a, np.conj(v[::-1]))")
+                     "Use np.convolve(a, np.conj(v[::-1]))", "TJ212")
     if longer:
         return conjugated(correlate(y, x, mode))[::-1]
     return convolve(x, conjugated(as_tracer(y[::-1])), mode)

@@ -133,7 +133,7 @@ def ndarray(shape: object, dtype: npt.DTypeLike = float, buffer: object = None, 
     """Return an array to be written to, by the constructor."""
     if buffer is not None or offset or strides is not None:
         raise refuse("np.ndarray of memory that is there already cannot be captured",
-                     "Index or reshape the array instead")
+                     "Index or reshape the array instead", "TJ201")
     return empty(shape, dtype, order or "C")
 
 
@@ -164,7 +164,8 @@ def array(a: object, dtype: npt.DTypeLike | None = None, *, copy: object = True,
     elif isinstance(a, (list, tuple)):
         result = _join(a, dtype)
     elif isinstance(a, np.ndarray) and a.dtype.kind not in "biufc":
-        raise refuse(f"arrays of dtype {a.dtype} cannot be captured", "Use a numeric dtype")
+        raise refuse(f"arrays of dtype {a.dtype} cannot be captured", "Use a numeric dtype",
+                     "TJ301")
     else:
         result = source = as_tracer(a)
         if copy:
@@ -220,7 +221,8 @@ def _join(items: Any, wanted: Any = None) -> Tracer:
     wanted -- the dtype that they get in the end, which Python ints have to fit into
     """
     if wanted is not None and np.dtype(wanted).kind == "O":
-        raise refuse("an array of objects cannot be captured", "Use a list, of arrays or numbers")
+        raise refuse("an array of objects cannot be captured", "Use a list, of arrays or numbers",
+                     "TJ301")
     parts = [_join(x, wanted) if isinstance(x, (list, tuple)) else lift(x) for x in items]
     if not parts:
         return zeros(0)
@@ -259,7 +261,7 @@ def _copy_method(a: Tracer, order: str = "C") -> Tracer:
 def _view_method(a: Any, dtype: npt.DTypeLike | None = None, type: object = None) -> Any:
     if dtype is not None or type is not None:
         raise refuse("a view of an array's bytes as another dtype cannot be captured",
-                     "Use .astype(), or .real and .imag")
+                     "Use .astype(), or .real and .imag", "TJ201")
     return a[...] if a.is_array else a
 
 

@@ -121,7 +121,7 @@ def unique(ar: object, return_index: object = False, return_inverse: object = Fa
     """Return the different elements, sorted."""
     if axis is not None:
         raise refuse("np.unique along an axis of an array that is data cannot be captured",
-                     "Give each row a number, and find the different numbers")
+                     "Give each row a number, and find the different numbers", "TJ212")
     a = as_tracer(ar)
     flat = ravel(a)
     ordered, order, begins, places = _distinct(flat, equal_nan)

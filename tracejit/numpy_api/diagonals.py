@@ -53,14 +53,15 @@ def fill_diagonal(a: object, val: object, wrap: bool = False) -> None:
     """Write to the elements whose indices along all axes are the same."""
     if not isinstance(a, Tracer):
         raise refuse("np.fill_diagonal writes traced values to an array from outside of the "
-                     "captured function", "Create the array inside the function")
+                     "captured function", "Create the array inside the function", "TJ402")
     ndim = len(a.dims)
     if ndim < 2:
         raise ValueError("array must be at least 2-d")
     if ndim > 2 and not all(same_dim(d, a.dims[0]) for d in a.dims):
         raise ValueError("All dimensions of input must be of equal length")
     if wrap:
-        raise refuse("np.fill_diagonal with wrap=True cannot be captured", "Write to its elements")
+        raise refuse("np.fill_diagonal with wrap=True cannot be captured", "Write to its elements",
+                     "TJ203")
     rows, columns = a.dims[:2]
     a[(iota(rows if same_dim(rows, columns) else minimum(rows, columns)),) * ndim] = val
 

@@ -112,7 +112,8 @@ def pad(array: Any, pad_width: object, mode: str = "constant", *, constant_value
         return _with_sides(array, widths, _lengths(stat_length, ndim), side)
     if mode not in _PAD_INDICES or reflect_type != "even":
         raise refuse(f"np.pad with mode={mode!r} and reflect_type={reflect_type!r} cannot be "
-                     "captured", "Use another mode, or 'reflect' or 'symmetric' of type 'even'")
+                     "captured", "Use another mode, or 'reflect' or 'symmetric' of type 'even'",
+                     "TJ203")
     for axis, (a, b) in enumerate(widths):
         n = array.dims[axis]
         place = apply("iota", size=n + a + b) - as_operand(a)

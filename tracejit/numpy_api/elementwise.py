@@ -262,7 +262,7 @@ def round_(a: object, decimals: int = 0, out: object = None) -> Any:
     if a.dtype.kind in "iu":
         if not isinstance(decimals, int) or decimals < 0:
             raise refuse("rounding of ints to tens or hundreds cannot be captured",
-                         "Write (x + 5) // 10 * 10, say")
+                         "Write (x + 5) // 10 * 10, say", "TJ206")
         result = tracer_of(a.value)
     elif decimals == 0:
         result = apply_ufunc(np.rint, a)

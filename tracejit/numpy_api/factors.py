@@ -60,7 +60,7 @@ def is_less(a: Dim, b: Dim, what: str) -> bool:
     less = current().decide(a - b, "<", what)
     if less is None:
         raise refuse("factors of a matrix whose form data decides cannot be captured",
-                     "Make its sizes those of arguments")
+                     "Make its sizes those of arguments", "TJ212")
     return bool(less)
 
 
@@ -195,7 +195,7 @@ def qr(a: object, mode: str = "reduced") -> Any:
     if mode not in ("reduced", "complete", "r"):
         if mode in ("raw", "economic", "full", "f", "e"):
             raise refuse(f"numpy.linalg.qr with mode={mode!r} cannot be captured",
-                         "Use 'reduced', 'complete' or 'r'")
+                         "Use 'reduced', 'complete' or 'r'", "TJ203")
         raise ValueError(f"Unrecognized mode '{mode}'")
     found = all_of(lambda m: qr_of(m, mode), "np.linalg.qr", a, double(a))
     return found[0] if mode == "r" else _QRResult(*found)

@@ -29,7 +29,8 @@ def checks_finite(function: Callable[..., object]) -> Callable[..., Any]:
     @functools.wraps(function)
     def capture(*args: object, check_finite: object = True, **kwargs: object) -> Any:
         if isinstance(check_finite, TracedOperand):
-            raise refuse("check_finite= that is traced cannot be captured", "Pass True or False")
+            raise refuse("check_finite= that is traced cannot be captured", "Pass True or False",
+                         "TJ205")
         if check_finite:
             for name, x in signature.bind(*args, **kwargs).arguments.items():
                 if name in _MATRICES:

@@ -78,19 +78,20 @@ class TracedGenerator:
 
     def __repr__(self) -> str:
         raise refuse("text of a numpy.random.Generator, which the call decides on",
-                     "Leave it out of the text")
+                     "Leave it out of the text", "TJ112")
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, TracedGenerator) and other is not self:
             raise refuse("whether two generators of random numbers are one is not known before "
-                         "the call", "Leave the comparison out: one generator may have two names")
+                         "the call", "Leave the comparison out: one generator may have two names",
+                         "TJ116")
         return other is self
 
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> NoReturn:
         raise refuse("a copy of a numpy.random.Generator cannot be captured",
-                     "Copy it outside, and pass the copy as another argument")
+                     "Copy it outside, and pass the copy as another argument", "TJ222")
 
     __copy__ = __reduce__
 
@@ -163,7 +164,8 @@ class TracedGenerator:
         _refuse_out(out, "standard_gamma")
         if np.dtype(dtype) != np.float64:
             raise refuse("numpy.random.Generator.standard_gamma with a dtype cannot be captured",
-                         "Draw float64, or draw outside and pass the numbers as an argument")
+                         "Draw float64, or draw outside and pass the numbers as an argument",
+                         "TJ222")
         (alpha,), dims = _parameters([shape], size)
         _require_not_negative(alpha, "shape")
         return _result(self._of_each("gamma", alpha, dims or ()), dims)
@@ -191,7 +193,7 @@ class TracedGenerator:
         kind = np.dtype(dtype)
         if kind.kind not in "iu":
             raise refuse(f"numpy.random.Generator.integers of dtype {kind} cannot be captured",
-                         "Draw int64 and convert")
+                         "Draw int64 and convert", "TJ222")
         if not kind.isnative:
             raise ValueError("Providing a dtype with a non-native byteorder is not supported. If "
                              "you require platform-independent byteorder, call byteswap when "
@@ -240,7 +242,7 @@ class TracedGenerator:
         """Put an array into another order, in place."""
         if not isinstance(x, Tracer) or not x.dims:
             raise refuse("numpy.random.Generator.shuffle of what is no array cannot be captured",
-                         "Make another list: [xs[k] for k in rng.permutation(len(xs))]")
+                         "Make another list: [xs[k] for k in rng.permutation(len(xs))]", "TJ222")
         call_function(shuffle_in_place, (self, x, axis), {})
 
     def choice(self, a: object, size: object = None, replace: bool = True, p: object = None,
@@ -263,7 +265,7 @@ class TracedGenerator:
             return found if size is None else _array(found)
         if p is not None:
             raise refuse("numpy.random.Generator.choice with p and replace=False cannot be "
-                         "captured", "Draw outside and pass what is chosen as an argument")
+                         "captured", "Draw outside and pass what is chosen as an argument", "TJ222")
         dims = () if size is None else counted_dims(size)
         count = as_operand(product(dims))
         found = call_function(chosen_places, (self, n, count, shuffle), {})
@@ -273,7 +275,7 @@ class TracedGenerator:
         if name.startswith("__") or not hasattr(np.random.Generator, name):
             raise AttributeError(f"{np.random.Generator.__name__!r} object has no attribute "
                                  f"{name!r}")
-        raise refuse(f"numpy.random.Generator.{name} cannot be captured", _REMEDY)
+        raise refuse(f"numpy.random.Generator.{name} cannot be captured", _REMEDY, "TJ222")
 
 
 _MOST_LAM = float(np.iinfo(np.int64).max - np.sqrt(np.iinfo(np.int64).max) * 10)
@@ -291,17 +293,18 @@ def default_rng(seed: object = None) -> TracedGenerator:
     captured = current().captured
     if any(f.kind == "loop" for f in current().frames):
         raise refuse("numpy.random.default_rng in a loop begins anew in each iteration, which "
-                     "cannot be captured", "Make the generator before the loop, or pass one in")
+                     "cannot be captured", "Make the generator before the loop, or pass one in",
+                     "TJ114")
     if isinstance(seed, TracedOperand):
         if dims_of(seed):
             raise refuse("numpy.random.default_rng of an array that is computed cannot be captured",
-                         "Give it an int, or pass the generator as an argument")
+                         "Give it an int, or pass the generator as an argument", "TJ114")
         seed = need_int(to_dim(seed), "the seed of numpy.random.default_rng")
     if isinstance(seed, (list, tuple, np.ndarray)):
         seed = tuple([int(k) for k in seed])
     if not isinstance(seed, (int, np.integer, tuple, type(None))):
         raise refuse(f"numpy.random.default_rng of a {type(seed).__name__} cannot be captured",
-                     "Give it an int, or pass the generator as an argument")
+                     "Give it an int, or pass the generator as an argument", "TJ114")
     path = Path(Holder(np.random.default_rng), "numpy.random.default_rng")
     made: TracedGenerator = captured.read(path.step("call", ("__call__", (seed,), ())))
     return made
@@ -338,10 +341,11 @@ def _as_int(x: object) -> Any:
     x = lift(x)
     if dims_of(x):
         raise refuse("numpy.random.Generator.integers with arrays as bounds cannot be captured",
-                     "Draw rng.random(size) and scale it, or draw in a loop over the bounds")
+                     "Draw rng.random(size) and scale it, or draw in a loop over the bounds",
+                     "TJ222")
     if dtype_of(x).kind not in "iub":
         raise refuse("numpy.random.Generator.integers with floats as bounds cannot be captured",
-                     "Convert them with int()")
+                     "Convert them with int()", "TJ222")
     if isinstance(x, TracedOperand):
         return cast(x, np.int64) if isinstance(x, Tracer) else x
     return int(np.asarray(x))
@@ -402,4 +406,4 @@ _REMEDY = ("Draw the numbers outside and pass them as an argument, or make them 
 def _refuse_out(out: object, kind: str) -> None:
     if out is not None:
         raise refuse(f"numpy.random.Generator.{_METHOD_OF.get(kind, kind)} with out= cannot be "
-                     "captured", "Assign what it returns: out[:] = rng.random(out.shape)")
+                     "captured", "Assign what it returns: out[:] = rng.random(out.shape)", "TJ222")

@@ -23,7 +23,7 @@ def _joined_parts(key: object, what: str) -> list[Any]:
     parts = key if isinstance(key, tuple) else (key,)
     if any(isinstance(p, str) for p in parts):
         raise refuse(f"{what} with a string of directions cannot be captured",
-                     "Use np.concatenate, or np.stack")
+                     "Use np.concatenate, or np.stack", "TJ223")
     given = [_of_slice(p) if isinstance(p, slice) else p for p in parts]
     dtype = common_dtype(*given)  # a Python number is weak
     return [cast(p, dtype) for p in given]
@@ -69,7 +69,7 @@ def _along_axes(parts: Sequence[object], what: str) -> list[Any]:
     slices = [s for s in parts if isinstance(s, slice)]
     if len(slices) < len(parts):
         raise refuse(f"{what} with an index that is no slice cannot be captured",
-                     "Index it with slices")
+                     "Index it with slices", "TJ223")
     numbers = [_sample(x) for s in slices for x in (s.start, s.stop, s.step)]
     dtype, count = np.result_type(0, *numbers), len(parts)
     return [_of_range(s, dtype).reshape((1,) * k + (-1,) + (1,) * (count - 1 - k))

@@ -59,7 +59,7 @@ class Iterator(Made):
         """Return the number of places, and how the elements at one are had, for a loop."""
         if self.is_done:
             raise refuse(f"a second loop over one {self.scipys}, which is at its end",
-                         "Make another one for each loop")
+                         "Make another one for each loop", "TJ221")
         self.is_done = True
         return product(self.dims), self._at
 
@@ -96,7 +96,7 @@ class Iterator(Made):
             return plain[name]
         if name in ("__enter__", "__exit__", "close"):
             return getattr(self, name)
-        raise refuse(f"`{name}` of {self.scipys} here cannot be captured", _BY_LOOP)
+        raise refuse(f"`{name}` of {self.scipys} here cannot be captured", _BY_LOOP, "TJ221")
 
     def close(self) -> None:
         """End the iteration."""
@@ -118,7 +118,7 @@ def _flags_of_operands(given: Sequence[Any] | None, count: int,
     found = [set(flags) for flags in given]
     if len(found) != count or any(flags - _OF_OPERANDS for flags in found):
         raise refuse("np.nditer with such op_flags= cannot be captured",
-                     "Use readonly, readwrite and writeonly, and allocate for None")
+                     "Use readonly, readwrite and writeonly, and allocate for None", "TJ221")
     return found
 
 
@@ -128,7 +128,7 @@ def _require_order(operands: Sequence[Tracer], order: str) -> None:
         asked: set[int] = set()
         if not is_contiguous(x, asked):
             raise refuse("np.nditer of an array that is not, or not known to be, in C order goes "
-                         "through it as it lies in memory", 'Say order="C"')
+                         "through it as it lies in memory", 'Say order="C"', "TJ221")
         current().memory.rest_on_layouts(asked)
 
 
@@ -141,7 +141,7 @@ def nditer(op: Any, flags: Any = None, op_flags: Any = None, op_dtypes: object =
     if set(flags or ()) - _FLAGS or order not in ("C", "K", "A") or any(
             x is not None for x in (op_dtypes, op_axes, itershape)):
         raise refuse("np.nditer with such flags=, order= or op_axes= cannot be captured",
-                     'Use flags=["multi_index"] or ["c_index"], and order="C"')
+                     'Use flags=["multi_index"] or ["c_index"], and order="C"', "TJ221")
     blank = [x is None for x in items]
     kinds = _flags_of_operands(op_flags, len(items), blank)
     arrays = [None if x is None else as_array(x) for x in items]
@@ -156,7 +156,7 @@ def nditer(op: Any, flags: Any = None, op_flags: Any = None, op_dtypes: object =
     for x, can_write in zip(operands, written, strict=True):
         if can_write and not (len(x.dims) == len(dims) and all(map(same_dim, x.dims, dims))):
             raise refuse("np.nditer with an operand to write to that is broadcast",
-                         "Make it as large as the others")
+                         "Make it as large as the others", "TJ221")
     return Iterator(operands, written, tuple(flags or ()))
 
 

@@ -29,7 +29,7 @@ def _columns(sample: object) -> list[Any]:
         points = np.atleast_2d(as_tracer(sample)).T
     points = as_tracer(points)
     if points.dtype.kind == "c":
-        raise refuse("a histogram of complex numbers cannot be captured", "Use the parts")
+        raise refuse("a histogram of complex numbers cannot be captured", "Use the parts", "TJ206")
     if len(points.dims) != 2:
         raise ValueError("too many values to unpack (expected 2)")
     rank = need_int(points.dims[1], "how many axes a histogram has")

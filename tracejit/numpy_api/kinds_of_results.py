@@ -99,7 +99,8 @@ def kaiser(M: object, beta: object) -> Any:
         raise ValueError("setting an array element with a sequence. The requested array has an "
                          "inhomogeneous shape after 1 dimensions.")
     if dims_of(lift(M)) or as_tracer(M).dtype.kind not in "biu":
-        raise refuse("np.kaiser of a length that is no int cannot be captured", "Make M an int")
+        raise refuse("np.kaiser of a length that is no int cannot be captured", "Make M an int",
+                     "TJ206")
     shape = cast(shape, shape.dtype if shape.dtype.kind == "c" else np.float64)
     n = maximum(to_dim(M), 0, current().builder.known)
     if current().decide(n - 1, "==", "np.kaiser of one element is 1") is True:

@@ -269,7 +269,7 @@ def of_wide(name: str, function: Callable[..., object]) -> Callable[..., Any]:
         dtype = as_tracer(a).dtype
         if dtype.kind in "biu" and dtype.itemsize < 4:
             raise refuse(f"scipy.linalg.{name} of {dtype} cannot be captured",
-                         "Convert the matrix with .astype(np.float64) first")
+                         "Convert the matrix with .astype(np.float64) first", "TJ206")
         return function(a, *args, **kwargs)
 
     return capture

@@ -56,7 +56,8 @@ def _log_add_reduce(a: object, axis: object = 0, keepdims: bool = False,
                         "not be safely coerced to any supported types")
     if a.dtype.kind in "biu" and a.dtype.itemsize < 4:
         raise refuse(f"np.logaddexp.reduce of {a.dtype} cannot be captured: NumPy computes it in "
-                     "half or single precision", "Convert the array with .astype(float) first")
+                     "half or single precision", "Convert the array with .astype(float) first",
+                     "TJ206")
     if a.ndim == 0:
         return a
     return logsumexp(a, axis, keepdims=keepdims)
@@ -76,7 +77,7 @@ def log_softmax(x: object, axis: object = None) -> Any:
     """Return the logarithm of `softmax`, as `scipy.special.log_softmax`."""
     wide: Any = as_inexact(x)
     if wide.dtype.kind == "c":
-        raise refuse("scipy.special.log_softmax of complex numbers", "Use real ones")
+        raise refuse("scipy.special.log_softmax of complex numbers", "Use real ones", "TJ206")
     for k in normalize_axes(axis, len(wide.dims)):
         require_items(wide.dims[k], ValueError, "zero-size array to reduction operation maximum "
                       "which has no identity")

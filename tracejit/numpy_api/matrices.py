@@ -43,7 +43,7 @@ def cho_factor(a: object, lower: bool = False) -> Any:
     """Return a Cholesky factor for `cho_solve`."""
     matrix: Any = as_tracer(a)
     if len(matrix.dims) != 2:
-        raise refuse("scipy.linalg.cho_factor of a stack cannot be captured", "Use a loop")
+        raise refuse("scipy.linalg.cho_factor of a stack cannot be captured", "Use a loop", "TJ207")
     if not same_dim(matrix.dims[0], matrix.dims[1]):
         raise ValueError(f"Input array is expected to be square but has the shape: {matrix.shape}.")
     matrix = as_inexact(matrix)
@@ -56,10 +56,10 @@ def cho_solve(c_and_lower: tuple[object, object], b: object) -> Any:
     c, lower = c_and_lower
     if isinstance(lower, Tracer):
         raise refuse("scipy.linalg.cho_solve with a traced truth value cannot be captured",
-                     "Pass True or False")
+                     "Pass True or False", "TJ205")
     if np.result_type(as_tracer(c).dtype, as_tracer(b).dtype).itemsize < 4:
         raise refuse("scipy.linalg.cho_solve of small ints, of which SciPy makes float32, cannot "
-                     "be captured", "Convert them with .astype(np.float64) first")
+                     "be captured", "Convert them with .astype(np.float64) first", "TJ206")
     first, second = ("N", "C") if lower else ("C", "N")
     return solve_triangular(c, solve_triangular(c, b, first, bool(lower)), second, bool(lower))
 
@@ -71,7 +71,7 @@ def _vector(x: object, name: str) -> Tracer:
     vector = as_tracer(x)
     if len(vector.dims) > 1:
         raise refuse(f"scipy.linalg.{name} of arrays of several axes cannot be captured",
-                     "Pass vectors")
+                     "Pass vectors", "TJ207")
     return ravel(vector)
 
 
@@ -107,7 +107,8 @@ def block_diag(*arrs: object) -> Any:
     """Return matrices along the diagonal of one."""
     blocks: list[Any] = [np.atleast_2d(as_tracer(x)) for x in arrs]
     if any(len(b.dims) != 2 for b in blocks):
-        raise refuse("scipy.linalg.block_diag of stacks cannot be captured", "Pass matrices")
+        raise refuse("scipy.linalg.block_diag of stacks cannot be captured", "Pass matrices",
+                     "TJ207")
     dtype = np.result_type(*(b.dtype for b in blocks))
     widths = [b.dims[1] for b in blocks]
     rows = []
@@ -207,7 +208,7 @@ def _running(fold: Callable[..., object], first: int) -> Any:
         axis = normalize_axis(0 if axis is None else axis, len(a.dims))
         if include_initial and out is not None:
             raise refuse("a running fold with include_initial=True and out= cannot be captured",
-                         "Assign the result")
+                         "Assign the result", "TJ203")
         result: Any = fold(a, axis, dtype, out)
         if not include_initial:
             return result

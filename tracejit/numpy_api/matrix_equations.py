@@ -135,7 +135,7 @@ def solve_discrete_lyapunov(a: object, q: object, method: str | None = None) -> 
 def _count(x: object) -> int:
     if isinstance(x, Tracer) or not isinstance(x, (int, np.integer)):
         raise refuse("scipy.linalg.solve_banded with a traced number of diagonals cannot be "
-                     "captured", "Pass a pair of ints")
+                     "captured", "Pass a pair of ints", "TJ205")
     return int(x)
 
 

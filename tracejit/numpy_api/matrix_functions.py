@@ -69,7 +69,7 @@ def fractional_matrix_power(A: object, t: object) -> Any:
 def funm(A: object, func: Callable[..., object], disp: object = True) -> Any:
     """Return a function of a matrix, by that of its eigenvalues; real for a real matrix."""
     if disp is not True:
-        raise refuse("scipy.linalg.funm with disp= cannot be captured", "Leave it out")
+        raise refuse("scipy.linalg.funm with disp= cannot be captured", "Leave it out", "TJ203")
     x = double(A, square=True)
     values, vectors = eig_of_one(x)
     inverse: Any = np.linalg.inv(vectors)
@@ -111,7 +111,7 @@ def polar(a: object, side: str = "right") -> Any:
     few = current().decide((m - n) if right else (n - m), "<", "which factor a polar has")
     if few or few is None:
         raise refuse("scipy.linalg.polar of a matrix whose positive factor is singular cannot be "
-                     "captured", "Use the other side")
+                     "captured", "Use the other side", "TJ213")
     w, s, vh = np.linalg.svd(stop_gradient(x), full_matrices=False)
     base: Any = adjoint(vh) if right else w
     found: Any = (base * s) @ adjoint(as_tracer(base))
@@ -179,7 +179,8 @@ def solve_circulant(c: object, b: object) -> Any:
     """Solve a system whose matrix is the circulant of a vector."""
     first, right = as_inexact(c), as_inexact(b)
     if len(first.dims) != 1 or len(right.dims) not in (1, 2):
-        raise refuse("scipy.linalg.solve_circulant of stacks cannot be captured", "Use a loop")
+        raise refuse("scipy.linalg.solve_circulant of stacks cannot be captured", "Use a loop",
+                     "TJ207")
     if not same_dim(first.dims[0], right.dims[0]):
         raise ValueError("Shapes of c and b are incompatible")
     turned: Any = np.fft.fft(first)

@@ -72,7 +72,8 @@ def _place(place: Callable[..., object], fill: float, name: str) -> Any:
     def function(a: object, axis: Axis = None, *, keepdims: bool = False) -> Any:
         a = as_tracer(a)
         if a.dtype.kind == "c":
-            raise refuse(f"np.{name} of complex numbers cannot be captured", "Use the parts")
+            raise refuse(f"np.{name} of complex numbers cannot be captured", "Use the parts",
+                         "TJ206")
         if a.dtype.kind == "f":
             require(np.logical_not(np.any(np.all(np.isnan(a), axis=axis))), ValueError,
                     "All-NaN slice encountered")

@@ -80,7 +80,7 @@ def known_order(ord: object) -> Any:
         return ord
     known = known_array(ord, "np.linalg.norm is computed by this order")
     if known is None:
-        raise refuse("np.linalg.norm with an order that is traced", "Use a constant order")
+        raise refuse("np.linalg.norm with an order that is traced", "Use a constant order", "TJ205")
     return known.item()
 
 

@@ -43,7 +43,7 @@ def logspace(start: object, stop: object, num: object = 50, endpoint: bool = Tru
              base: float = 10.0, dtype: npt.DTypeLike | None = None, axis: int = 0) -> Any:
     """Return the powers of a base, of evenly spaced exponents."""
     if dims_of(lift(base)):
-        raise refuse("np.logspace with several bases cannot be captured", "Use np.power")
+        raise refuse("np.logspace with several bases cannot be captured", "Use np.power", "TJ207")
     powers = np.power(base, _evenly(start, stop, num, endpoint, axis))
     return powers if dtype is None else cast(powers, dtype)
 
@@ -68,7 +68,7 @@ def geomspace(start: object, stop: object, num: object = 50, endpoint: bool = Tr
     kinds = [dtype_of(lift(x)) for x in (first, last)]
     if any(t.kind == "c" for t in kinds):
         raise refuse("np.geomspace of complex numbers cannot be captured",
-                     "Write start * (stop / start) ** t")
+                     "Write start * (stop / start) ** t", "TJ206")
     own = np.result_type(*kinds, np.float64)
     first, last = (x if isinstance(x, float) else cast(x, own) for x in (first, last))
     fine = np.logical_and(np.not_equal(first, 0), np.not_equal(last, 0))
@@ -140,7 +140,7 @@ def bin_edges(a: Tracer, bins: object, range_: Sequence[float] | None) -> tuple[
     """Return the edges of bins, and whether they are evenly spaced."""
     if isinstance(bins, str):
         raise refuse(f"a histogram with bins={bins!r} has a result whose size depends on data",
-                     "Say how many bins there are")
+                     "Say how many bins there are", "TJ210")
     if dims_of(lift(bins)):
         edges: Any = as_tracer(bins)
         if len(edges.dims) != 1:
@@ -164,7 +164,7 @@ def bin_edges(a: Tracer, bins: object, range_: Sequence[float] | None) -> tuple[
 def _flat_sample(a: object) -> Tracer:
     x = ravel(as_tracer(a))
     if x.dtype.kind == "c":
-        raise refuse("a histogram of complex numbers cannot be captured", "Use the parts")
+        raise refuse("a histogram of complex numbers cannot be captured", "Use the parts", "TJ206")
     return cast(x, np.uint8) if x.dtype == np.bool_ else x
 
 
@@ -246,7 +246,7 @@ def real_if_close(a: object, tol: float = 100) -> Any:
     a = as_tracer(a)
     if a.dtype.kind == "c":
         raise refuse("np.real_if_close of complex numbers gives what data says, real or complex "
-                     "numbers", "Use np.real")
+                     "numbers", "Use np.real", "TJ212")
     return as_array(a)
 
 

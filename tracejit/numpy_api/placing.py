@@ -36,7 +36,7 @@ __all__: list[str] = []
 def _target(a: object, what: str) -> Tracer:
     if not isinstance(a, Tracer) or not a.is_array:
         raise refuse(f"{what} to an array from outside of the captured function",
-                     "Make it an argument, or create it inside the function")
+                     "Make it an argument, or create it inside the function", "TJ402")
     return a
 
 
@@ -65,7 +65,7 @@ def copyto(dst: object, src: object, casting: str = "same_kind", where: object =
     """Write one array to another."""
     if not isinstance(dst, Tracer):
         raise refuse("np.copyto writes traced values to an array from outside of the captured "
-                     "function", "Create the array inside the function")
+                     "function", "Create the array inside the function", "TJ402")
     if not (dst.is_array or dst.dims):
         raise TypeError("copyto() argument 1 must be numpy.ndarray, not a number")
     src = lift(src)
@@ -128,7 +128,7 @@ def place(arr: object, mask: object, vals: object) -> None:
     holds = _mask_for(a, mask, "place")
     if isinstance(vals, Tracer) and vals.cell.may_be_one_with(a.cell):
         raise refuse("np.place of values out of the array that is written to",
-                     "Copy them: np.place(y, mask, values.copy())")
+                     "Copy them: np.place(y, mask, values.copy())", "TJ403")
     if is_nothing(product(as_tracer(vals).dims)):
         require(np.logical_not(np.any(holds)), ValueError, "Cannot insert from an empty array!")
         return
@@ -142,7 +142,7 @@ def put_along_axis(arr: object, indices: object, values: object, axis: object) -
     """Write at indices that vary along the other axes."""
     a, places = _target(arr, "np.put_along_axis"), as_tracer(indices)
     if axis is None:
-        raise refuse("np.put_along_axis with axis=None cannot be captured", "Use np.put")
+        raise refuse("np.put_along_axis with axis=None cannot be captured", "Use np.put", "TJ203")
     if len(places.dims) != len(a.dims):
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     axis = normalize_axis(axis, len(a.dims))

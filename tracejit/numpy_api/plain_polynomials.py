@@ -54,7 +54,7 @@ class Poly1d(Made):
 
     def as_leaf(self) -> NoReturn:
         """Refuse to be an argument or a result."""
-        raise refuse("a poly1d that captured code made, as a result", "Return its .coeffs")
+        raise refuse("a poly1d that captured code made, as a result", "Return its .coeffs", "TJ210")
 
     def _trimmed(self) -> Any:
         """Return the coefficients, of which the first is not 0."""
@@ -127,7 +127,7 @@ class Poly1d(Made):
             return _divided(_of(other), self)
         if not is_weak(other):  # of an array, NumPy's quotient is one of arrays
             raise refuse("a number of NumPy's, or an array, divided by a poly1d",
-                         "Use its .coeffs, or np.polydiv")
+                         "Use its .coeffs, or np.polydiv", "TJ209")
         return Poly1d(as_tracer(other) / self._trimmed())
 
     def __pow__(self, val: object) -> Poly1d:

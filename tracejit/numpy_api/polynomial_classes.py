@@ -57,12 +57,12 @@ class Series(Made):
         if name not in _OTHERS:
             raise AttributeError(name)
         raise refuse(f"`{name}` of a {self.basis.cls} of traced coefficients cannot be captured",
-                     "Use its functions of coefficients, of numpy.polynomial")
+                     "Use its functions of coefficients, of numpy.polynomial", "TJ209")
 
     def as_leaf(self) -> NoReturn:
         """Refuse to be an argument or a result."""
         raise refuse(f"a {self.basis.cls} that captured code made, as a result",
-                     "Return its .coef")
+                     "Return its .coef", "TJ210")
 
     def _like(self, coef: object) -> Series:
         return Series(self.basis, coef, self.domain, self.window, self.symbol)
@@ -125,7 +125,7 @@ class Series(Made):
             if isinstance(mine, TracedOperand) or isinstance(its, TracedOperand):
                 if mine is not its:
                     raise refuse(f"arithmetic of polynomials whose {name} is traced cannot be "
-                                 "captured", f"Say {name}= where they are made")
+                                 "captured", f"Say {name}= where they are made", "TJ209")
             elif not np.all(mine == its):
                 raise TypeError(f"{name.capitalize()}s differ")
         if other.symbol != self.symbol:
@@ -178,7 +178,7 @@ class Series(Made):
             cls.window if window is None else window)]
         if to is None:
             raise refuse(f"a {self.basis.cls} converted to {cls} cannot be captured",
-                         "Use a class of numpy.polynomial")
+                         "Use a class of numpy.polynomial", "TJ209")
         coef = with_last(self.coef, f"convert of a {self.basis.cls}")
         matrix = _conversion(self.basis, to, count_of(coef), *(tuple(x.tolist()) for x in ends))
         return Series(to, linear_map(matrix, coef), ends[2], ends[3], self.symbol)
@@ -192,7 +192,7 @@ def _known(x: object, name: str) -> np.ndarray:
     found = known_array(x, "an interval") if isinstance(x, TracedOperand) else np.asarray(x)
     if found is None:
         raise refuse(f"convert of a {name} with a traced domain or window cannot be captured",
-                     "Use constants")
+                     "Use constants", "TJ209")
     return np.asarray(interval(found, "Domain"))
 
 

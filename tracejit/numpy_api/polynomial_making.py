@@ -38,7 +38,7 @@ def _fit(basis: Basis, cls: type) -> Callable[..., Any]:
                 symbol: str = "x") -> Any:
         places: Any = as_tracer(x)
         if places.dtype.kind == "c":
-            raise refuse("a fit at complex points cannot be captured", "Give real ones")
+            raise refuse("a fit at complex points cannot be captured", "Give real ones", "TJ206")
         ends: Any = domain
         if domain is None or (isinstance(domain, list) and not domain):
             if domain is None:
@@ -65,7 +65,7 @@ def _fromroots(basis: Basis, cls: type) -> Callable[..., Any]:
         given: Any = as_tracer(roots)
         if domain is None:
             raise refuse("a polynomial of traced roots whose domain is theirs cannot be captured",
-                         "Give domain=")
+                         "Give domain=", "TJ209")
         own = isinstance(domain, (list, tuple)) and not domain
         ends = _default(cls, "domain") if own else domain
         to = _default(cls, "window") if window is None else window

@@ -99,20 +99,21 @@ def polymul(a1: object, a2: object) -> Any:
 def polydiv(u: object, v: object) -> Any:
     """Return the quotient and the remainder, which begins where its degree has to."""
     if isinstance(u, np.poly1d) or isinstance(v, np.poly1d):
-        raise refuse("np.polydiv of a poly1d cannot be captured", "Pass its coefficients")
+        raise refuse("np.polydiv of a poly1d cannot be captured", "Pass its coefficients", "TJ209")
     a, b = _coefficients(u) + 0.0, _coefficients(v) + 0.0
     if len(a.dims) != 1 or len(b.dims) != 1:
-        raise refuse("np.polydiv of arrays with several axes cannot be captured", "Use a loop")
+        raise refuse("np.polydiv of arrays with several axes cannot be captured", "Use a loop",
+                     "TJ207")
     dtype = np.result_type(a.dtype, b.dtype)
     if is_half(a.dtype) or is_half(b.dtype):
         raise refuse(f"np.polydiv of {a.dtype if is_half(a.dtype) else b.dtype} cannot be captured",
-                     "Convert it first: p.astype(np.float32)")
+                     "Convert it first: p.astype(np.float32)", "TJ206")
     a, b = cast(a, dtype), cast(b, dtype)
     count = a.dims[0] - b.dims[0]
     is_shorter = current().decide(count, "<", "whether a polynomial has less coefficients")
     if is_shorter is None:
         raise refuse("np.polydiv of polynomials whose lengths data decides cannot be captured",
-                     "Make their lengths those of arguments")
+                     "Make their lengths those of arguments", "TJ212")
     quotient, rest = (np.zeros(1, dtype), a) if is_shorter else call_function(
         divided, (a, b, as_operand(count + 1)), {})
     first: Any = 0 if is_shorter else np.minimum(as_operand(count + 1), as_operand(a.dims[0]) - 1)
@@ -185,7 +186,7 @@ def _number(x: object) -> Any:
     """Return a result of a function, which is a number."""
     if isinstance(x, (tuple, list)) or dims_of(lift(x)):
         raise refuse("np.vectorize of a function that returns several numbers cannot be captured",
-                     "Use np.apply_along_axis, or a loop")
+                     "Use np.apply_along_axis, or a loop", "TJ203")
     return x
 
 
@@ -200,7 +201,7 @@ def vectorize_call(self: np.vectorize, *args: object, **kwargs: object) -> Any:
         "pyfunc", "otypes", "signature", "excluded"))
     if signature is not None or excluded or kwargs or not args:
         raise refuse("a function that np.vectorize made with `signature` or `excluded`, or is "
-                     "called with keywords, cannot be captured", "Use a loop")
+                     "called with keywords, cannot be captured", "Use a loop", "TJ203")
     arrays = [as_tracer(x) for x in args]
     shape = tuple(map(as_operand, broadcast_dims([x.dims for x in arrays])))
     flat = [ravel(as_tracer(broadcast_to(x, shape))) for x in arrays]

@@ -75,7 +75,7 @@ def _float_range(start: object, stop: object, step: object, dtype: object) -> An
     if not plain or not any(dtype_of(x) == np.float64 for x in given) or dtype not in (
             None, float, np.float64):
         raise refuse("np.arange of data in another dtype than float64 cannot be captured",
-                     "Use start + step * np.arange(n)")
+                     "Use start + step * np.arange(n)", "TJ206")
     begin, end, by = (cast(x, np.float64) for x in given)
     require(by != 0.0, ZeroDivisionError, "float division by zero")
     count: Any = np.ceil((end - begin) / by)

@@ -105,7 +105,7 @@ def selected(a: Tracer, where: Any, otherwise: object) -> Tracer:
         d == 1 and e != 1 for d, e in zip(a.dims[::-1], dims_of(where)[::-1], strict=False))
     if beyond:
         raise refuse("where= with more elements than the array that is reduced",
-                     "Use np.broadcast_to on the array first")
+                     "Use np.broadcast_to on the array first", "TJ207")
     return as_tracer(np.where(where, a, cast(otherwise, a.dtype)))
 
 
@@ -271,7 +271,7 @@ def _method(fold: Callable[..., object]) -> Any:
     def function(a: object, axis: object = None, dtype: npt.DTypeLike | None = None,
                  out: object = None, keepdims: object = False, *, where: object = True) -> Any:
         if dtype is not None:
-            raise refuse("x.all and x.any with a dtype cannot be captured", "Leave it out")
+            raise refuse("x.all and x.any with a dtype cannot be captured", "Leave it out", "TJ203")
         return fold(a, axis, out, keepdims, where)
 
     return function
@@ -314,7 +314,7 @@ def _nan_fold(fold: Callable[..., Any], fill: Any) -> Any:
         a = as_tracer(a)
         if a.dtype.kind == "c" and fill:
             raise refuse("np.nanmax and np.nanmin of complex numbers cannot be captured",
-                         "Use np.max and np.min, or the parts")
+                         "Use np.max and np.min, or the parts", "TJ206")
         if a.dtype.kind not in "fc":
             return fold(a, axis, keepdims=keepdims)
         missing = np.isnan(a)
@@ -377,7 +377,7 @@ def _of_truths(fold: Callable[..., object], ufunc: np.ufunc) -> Any:
                  where: object = True) -> Any:
         if dtype is not None and np.dtype(dtype) != np.bool_:
             raise refuse(f"np.{ufunc.__name__}.reduce with this dtype cannot be captured",
-                         "Leave it out")
+                         "Leave it out", "TJ203")
         result = fold(a, axis, None, keepdims, where)
         if initial is None:
             _require_elements(as_tracer(a), axis, ufunc)

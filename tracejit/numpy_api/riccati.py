@@ -37,11 +37,11 @@ def _given(name: str, matrices: Sequence[object], scales: Sequence[object]) -> l
     """Return A, B, Q and R, of sizes that agree."""
     if any(x is not None for x in scales):
         raise refuse(f"scipy.linalg.{name} with e= or s= cannot be captured",
-                     "Multiply the equation out")
+                     "Multiply the equation out", "TJ203")
     found = [double(np.atleast_2d(as_tracer(m))) for m in matrices]
     if any(m.dtype.kind == "c" for m in found):
         raise refuse(f"scipy.linalg.{name} of complex matrices cannot be captured",
-                     "Use matrices of twice the size")
+                     "Use matrices of twice the size", "TJ206")
     a, b, q, r = found
     if not (same_dim(a.dims[0], a.dims[1]) and same_dim(q.dims[0], a.dims[0])
             and same_dim(q.dims[1], a.dims[0]) and same_dim(b.dims[0], a.dims[0])):

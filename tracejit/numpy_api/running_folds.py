@@ -38,7 +38,7 @@ def cumsum(a: object, axis: object = None, dtype: npt.DTypeLike | None = None,
     """Return running sums."""
     a, axis = along_axis(in_folded_dtype(np.add, as_tracer(a), dtype, out), c_axis(axis))
     if a.dtype == np.bool_:
-        raise refuse("np.cumsum in the dtype bool cannot be captured", "Leave dtype out")
+        raise refuse("np.cumsum in the dtype bool cannot be captured", "Leave dtype out", "TJ206")
     return write_reduced(np.add, apply("cumsum", a, axis=axis, reverse=False), out)
 
 

@@ -52,7 +52,7 @@ def _enter(function: Callable[..., object]) -> Callable[..., object]:
 
 def _refuse_unless(plain: bool, what: str, instead: str) -> None:
     if not plain:
-        raise refuse(f"scipy.linalg.{what} cannot be captured", instead)
+        raise refuse(f"scipy.linalg.{what} cannot be captured", instead, "TJ203")
 
 
 # --- A = P L U ------------------------------------------------------------------------------------

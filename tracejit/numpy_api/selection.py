@@ -77,7 +77,7 @@ def _without_masks(x: Tracer, parts: tuple[object, ...]) -> tuple[Any, ...]:
         require_mask_fits(p, x.dims, sum(q is not None for q in found))
         if not p.dims:
             raise refuse("a truth value among other indices cannot be captured",
-                         "Use np.where, or an array of indices")
+                         "Use np.where, or an array of indices", "TJ223")
         found += nonzero_places(p)
     return tuple(found)
 
@@ -86,7 +86,8 @@ def _plan(x: Tracer,
           parts: tuple[object, ...]) -> tuple[Tracer, list[Tracer], tuple[int, ...], int]:
     """Split a key: the basic part as a view, then index arrays on axes of that view."""
     if any(isinstance(p, (bool, np.bool_)) for p in parts):
-        raise refuse("True or False as an index cannot be captured", "Use x[None], or x[None][:0]")
+        raise refuse("True or False as an index cannot be captured", "Use x[None], or x[None][:0]",
+                     "TJ223")
     consumed = sum(_axes_of(p) for p in parts)
     if consumed > len(x.dims):
         raise IndexError(f"too many indices for array: array is {len(x.dims)}-dimensional, but "

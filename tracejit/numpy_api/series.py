@@ -22,7 +22,7 @@ Step = Callable[..., Any]
 def _coefficients(x: object, c: object, tensor: object) -> tuple[Any, Any, int]:
     """Return points, coefficients that go with all of them, and how many coefficients there are."""
     if isinstance(tensor, TracedOperand):
-        raise refuse("tensor= that is traced cannot be captured", "Pass True or False")
+        raise refuse("tensor= that is traced cannot be captured", "Pass True or False", "TJ205")
     at: Any = as_tracer(x)
     given: Any = np.atleast_1d(as_inexact(c))
     count = need_int(dims_of(given)[0], "how many coefficients a series has")

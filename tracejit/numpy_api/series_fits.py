@@ -49,7 +49,7 @@ def fit(basis: Basis, x: object, y: object, deg: object, rcond: object, full: ob
     b: Any = as_tracer(y) + 0.0
     deg = known_int(deg, "the degree of a series")
     if isinstance(deg, TracedOperand):
-        raise refuse("a degree that is traced cannot be captured", "Pass an int")
+        raise refuse("a degree that is traced cannot be captured", "Pass an int", "TJ205")
     degrees = np.asarray(deg)
     if degrees.ndim > 1 or degrees.dtype.kind not in "iu" or not degrees.size:
         raise TypeError("deg must be an int or non-empty 1-D array of int")

@@ -48,7 +48,7 @@ def reshape(a: object, /, shape: object = None, order: str = "C", *, newshape: o
 
 def _require_c_order(a: Tracer, order: str, name: str) -> None:
     if order != "C" and (order not in ("A", "K") or len(a.dims) > 1):
-        raise refuse(f"{name} with order={order!r} cannot be captured", "Use order='C'")
+        raise refuse(f"{name} with order={order!r} cannot be captured", "Use order='C'", "TJ203")
 
 
 def as_tuple(shape: object) -> tuple[Any, ...]:

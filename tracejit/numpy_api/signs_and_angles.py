@@ -35,7 +35,7 @@ def signm(A: object) -> Any:
     x = double(A, square=True)
     if is_nothing(x.dims[0]):
         raise refuse("scipy.linalg.signm of an empty matrix cannot be captured",
-                     "Return something else where the size is 0")
+                     "Return something else where the size is 0", "TJ213")
     values = np.linalg.eigvals(stop_gradient(x))
     near = np.min(np.abs(np.real(values))) <= 1e-10 * np.max(np.abs(values))
     require_ours(np.logical_not(near), NotCaptured, "scipy.linalg.signm of a matrix with "
@@ -70,7 +70,7 @@ def _basis(x: Tracer) -> Any:
     if current().decide(x.dims[0] - x.dims[1], "<", "whether a basis has too many vectors") is not (
             False):
         raise refuse("scipy.linalg.subspace_angles of more vectors than they have components "
-                     "cannot be captured", "Take their basis by scipy.linalg.orth before")
+                     "cannot be captured", "Take their basis by scipy.linalg.orth before", "TJ213")
     q, r = np.linalg.qr(x)
     size = np.abs(np.diagonal(r))
     require_ours(np.min(size) > 1e-10 * np.max(size), NotCaptured, "scipy.linalg.subspace_angles "
@@ -93,7 +93,7 @@ def subspace_angles(A: object, B: object) -> Any:
                          f"{given[0].shape[0]} and {given[1].shape[0]}")
     if any(is_nothing(d) for m in given for d in m.dims):
         raise refuse("scipy.linalg.subspace_angles of an empty array cannot be captured",
-                     "Return something else where the size is 0")
+                     "Return something else where the size is 0", "TJ213")
     p, q = map(_basis, given)
     both: Any = adjoint(p) @ q
     fewer = current().decide(given[0].dims[1] - given[1].dims[1], "<",

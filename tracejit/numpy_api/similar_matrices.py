@@ -40,7 +40,7 @@ def schur(a: object, output: str = "real", lwork: object = None, overwrite_a: bo
     if output not in ("real", "complex", "r", "c"):
         raise ValueError("argument must be 'real', or 'complex'")
     if sort is not None:
-        raise refuse("scipy.linalg.schur with sort= cannot be captured", "Leave it out")
+        raise refuse("scipy.linalg.schur with sort= cannot be captured", "Leave it out", "TJ203")
     x = _square(a, "schur")
     if output[0] == "c":
         x = cast(x, np.result_type(x.dtype, np.complex64))
@@ -57,7 +57,7 @@ def hessenberg(a: object, calc_q: bool = False, overwrite_a: bool = False) -> An
     few = current().decide(n - 3, "<", "whether a matrix is its own Hessenberg form")
     if few is None:
         raise refuse("scipy.linalg.hessenberg of a matrix of a size that data decides cannot be "
-                     "captured", "Make its sizes those of arguments")
+                     "captured", "Make its sizes those of arguments", "TJ212")
     if few and not is_nothing(n):
         own = as_tracer(a) + as_tracer(a).dtype.type(0)
         return (own, np.eye(as_operand(n))) if calc_q else own

@@ -25,7 +25,7 @@ def sliding_window_view(x: object, window_shape: object, axis: object = None, *,
     """Return all windows of a shape: their elements along new axes at the end."""
     if writeable:
         raise refuse("sliding_window_view with writeable=True cannot be captured",
-                     "Write to the array that the windows are of")
+                     "Write to the array that the windows are of", "TJ203")
     a: Any = as_tracer(x)
     sizes, ndim = to_dims(window_shape), len(a.dims)
     if axis is None:

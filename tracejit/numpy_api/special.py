@@ -164,10 +164,10 @@ def polygamma(n: object, x: object) -> Any:
     n = known_int(n, "the order of polygamma")
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool):
         raise refuse("scipy.special.polygamma of an order that is no constant int cannot be "
-                     "captured", "Pass a Python int")
+                     "captured", "Pass a Python int", "TJ205")
     if not 0 <= n <= 20:
         raise refuse(f"scipy.special.polygamma of order {n} cannot be captured",
-                     "Orders 0 to 20 are")
+                     "Orders 0 to 20 are", "TJ213")
     given: Any = double_of_real(x, "polygamma")
     if n < 2:
         return digamma(given) if n == 0 else trigamma(given)
@@ -181,7 +181,7 @@ def multigammaln(a: object, d: object) -> Any:
     d = known_int(d, "the dimension of multigammaln")
     if not isinstance(d, (int, np.integer)):
         raise refuse("scipy.special.multigammaln of a dimension that is no constant int cannot be "
-                     "captured", "Pass a Python int")
+                     "captured", "Pass a Python int", "TJ205")
     x: Any = as_tracer(a)
     if x.dtype.kind == "c":
         raise TypeError("ufunc 'gammaln' not supported for the input types, and the inputs could "
@@ -355,7 +355,7 @@ def recurrence(name: str, first: Callable[..., object], step: Callable[..., obje
         n = known_int(n, "the degree of a polynomial")
         if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or not 0 <= n <= 200:
             raise refuse(f"scipy.special.{name} of a degree that is no constant int of 0 to 200 "
-                         "cannot be captured", "Pass a Python int")
+                         "cannot be captured", "Pass a Python int", "TJ205")
         given: Any = double_of_real(x, name)
         before, last = np.ones_like(given), first(given)
         for k in range(1, int(n)):

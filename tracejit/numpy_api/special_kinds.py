@@ -27,7 +27,7 @@ def double_of_real(x: object, name: str) -> Tracer:
     given = as_tracer(x)
     if given.dtype.kind == "c":
         raise refuse(f"{name} of complex numbers cannot be captured",
-                     "Use its real and imaginary parts, or tracejit.register_op")
+                     "Use its real and imaginary parts, or tracejit.register_op", "TJ206")
     return cast(given, np.float64)
 
 
@@ -47,7 +47,7 @@ def of_complex(name: str, operands: Sequence[object]) -> Any:
     if not parts or any(x.dtype.kind == "c" and kind != "c" for x, kind in zip(
             given, kinds, strict=False)):
         raise refuse(f"scipy.special.{name} of complex numbers cannot be captured",
-                     "Use its real and imaginary parts, or tracejit.register_op")
+                     "Use its real and imaginary parts, or tracejit.register_op", "TJ206")
     broadcast_dims([x.dims for x in given])
     ufunc = getattr(sys.modules["scipy.special"], name)
     dtypes = ufunc.resolve_dtypes((*(promotion_key(lift(x)) for x in operands),

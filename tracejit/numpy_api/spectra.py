@@ -37,7 +37,7 @@ def length_of(n: object, own: Dim) -> Dim:
     less = current().decide(d - 1, "<", "whether a transform has any points")
     if less is None:
         raise refuse("a Fourier transform as long as data says cannot be captured",
-                     "Make its length an int argument, or a size")
+                     "Make its length an int argument, or a size", "TJ212")
     if less:
         raise ValueError(f"Invalid number of FFT data points ({as_operand(d)}) specified.")
     return d
@@ -51,7 +51,7 @@ def fitted(x: Tracer, d: Dim) -> Any:
     longer = current().decide(own - d, "<", "whether a transform is of more points than given")
     if longer is None:
         raise refuse("a Fourier transform as long as data says cannot be captured",
-                     "Make its length an int argument, or a size")
+                     "Make its length an int argument, or a size", "TJ212")
     if not longer:
         return written_as(x[..., :as_operand(d)], (*x.dims[:-1], d))
     zeros = apply("full", x.dtype.type(0), shape=(*x.dims[:-1], d - own))

@@ -32,7 +32,7 @@ def structured_array(a: object, wanted: object, copy: object) -> Any:
             isinstance(a, list) and a and all(isinstance(row, tuple) for row in a)):
         raise refuse("a structured array made so cannot be captured",
                      "Make it of a list of tuples, or by np.zeros, and write its fields: "
-                     "a['x'] = ...")
+                     "a['x'] = ...", "TJ302")
     for row in a:
         if len(row) != len(dtype.names):
             raise ValueError(f"could not assign tuple of length {len(row)} to structure with "

@@ -51,7 +51,7 @@ def _matrix(a: object, name: str) -> Tracer:
     x = double(a)
     if len(x.dims) != 2:
         raise refuse(f"scipy.linalg.{name} of a stack of matrices cannot be captured",
-                     "Use a loop")
+                     "Use a loop", "TJ207")
     return x
 
 
@@ -75,7 +75,7 @@ def null_space(A: object, rcond: object = None, *, lapack_driver: str = "gesdd")
     """
     if lapack_driver != "gesdd":
         raise refuse(f"scipy.linalg.null_space with lapack_driver={lapack_driver!r} cannot be "
-                     "captured", "Leave it out")
+                     "captured", "Leave it out", "TJ203")
     x = _matrix(A, "null_space")
     share = _share(A, x, rcond)
     _, s, vh = svd_of(stop_gradient(x), True)

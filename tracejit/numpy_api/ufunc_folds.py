@@ -97,7 +97,7 @@ def reduceat(ufunc: np.ufunc, a: object, indices: object, axis: int = 0,
     if at.dtype.kind not in "iu" or at.ndim != 1:
         raise TypeError("the indices of reduceat are a list of ints")
     if ufunc in _BY_MACHINE:
-        raise refuse(f"np.{ufunc.__name__}.reduceat cannot be captured", "Use a loop")
+        raise refuse(f"np.{ufunc.__name__}.reduceat cannot be captured", "Use a loop", "TJ217")
     found = call_function(folded_between, (ufunc, moved, at), {})
     return np.moveaxis(found, 0, place)
 
@@ -106,13 +106,13 @@ def change_at(ufunc: np.ufunc, a: Tracer, indices: object, b: object = None) -> 
     """Carry out `ufunc.at` one element after the other."""
     if isinstance(indices, tuple) or ufunc.nout != 1:
         raise refuse(f"np.{ufunc.__name__}.at with indices of several axes cannot be captured",
-                     "Use a loop")
+                     "Use a loop", "TJ217")
     at: Any = np.atleast_1d(as_tracer(indices))
     if at.dtype == np.bool_:
         at = np.nonzero(at)[0]
     if at.ndim != 1:
         raise refuse(f"np.{ufunc.__name__}.at with a table of indices cannot be captured",
-                     "Use a loop")
+                     "Use a loop", "TJ217")
     values: Any = None
     if b is not None:
         shape = (*at.shape, *map(as_operand, a.dims[1:]))

@@ -115,11 +115,11 @@ def note_callee(f: object, what: str) -> None:
             if rewritten_source(part.__code__) is not None:
                 raise refuse(f"{what} of {part.__name__}, which captured code makes: what it reads "
                              "there is no number yet", "Define it outside, and pass as arguments "
-                             "what it reads")
+                             "what it reads", "TJ505")
             note_function(part)
         elif _leads_to_traced(part, 4):
             raise refuse(f"{what} of a {type(part).__name__} that captured code makes",
-                         "Make it outside, and pass as arguments what it reads")
+                         "Make it outside, and pass as arguments what it reads", "TJ505")
 
 
 def _leads_to_traced(x: object, depth: int) -> bool:
@@ -196,7 +196,7 @@ def _refuse_derivative(eqn: Eqn) -> NoReturn:
     raise refuse_at(eqn.site, f"the derivative of {eqn.params['callee']}, which is called as it is,"
                     " is not known", "Give it one by tracejit.custom_gradient, or of a solution by "
                     "tracejit.custom_root; tracejit.stop_gradient of its arguments says that there "
-                    "is none")
+                    "is none", "TJ502")
 
 
 def _vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> NoReturn:

@@ -36,7 +36,7 @@ def _refuse_shape(eqn: Eqn) -> Exception:
     return refuse_at(eqn.site, "the derivative of a number drawn from a gamma distribution by the "
                      "distribution's shape has no simple form",
                      "Differentiate by its scale, or stop the gradient at the shape: "
-                     "tracejit.stop_gradient(shape)")
+                     "tracejit.stop_gradient(shape)", "TJ503")
 
 
 def _vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:

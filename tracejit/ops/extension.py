@@ -93,7 +93,7 @@ class RegisteredOp:
             region = scope.close(outputs)
         if not self.op.marked and reads_past(inputs, free_values(region), ()):
             raise refuse(f"the function of op {self.op.name!r} reads a traced value from outside: "
-                         "that would get no gradient", "Pass it as an argument")
+                         "that would get no gradient", "Pass it as an argument", "TJ505")
         made = builder.emit(self.op, atoms, attributes, [region])
         results = tuple(map(tracer_of, made))
         _let_alias(results, _listed(result), _pairs(given, operands), f"op {self.op.name!r}")
@@ -176,7 +176,7 @@ class NativeOp(RegisteredOp):
             if not _is_operand(x) and not isinstance(x, (bool, int, TracedOperand)):
                 raise refuse(f"op {self.op.name!r} gets a {type(x).__name__}, but compiled code "
                              "calls an @njit function with arrays and numbers only",
-                             "Close over it, or pass numbers")
+                             "Close over it, or pass numbers", "TJ505")
         operands = [lift(x) for x in values]
         atoms = [atom_of(x) for x in operands]
         made = current().builder.emit(self.op, atoms)
@@ -216,7 +216,8 @@ def _refuse_draws(name: str, compiled: Any) -> None:
     """Refuse an `@njit` function that draws random numbers, or calls one that does."""
     if "random_state" in compiled.library.get_llvm_str():  # Numba's own
         raise refuse(f"the function of op {name!r} draws random numbers, and an op gives one "
-                     "result for equal arguments", "Draw them outside and pass them as an argument")
+                     "result for equal arguments", "Draw them outside and pass them as an argument",
+                     "TJ505")
 
 
 def _signature(avals: Sequence[Aval], *, readonly: bool) -> tuple[Any, ...]:
@@ -246,18 +247,18 @@ def _native_results(name: str, fn: Any, avals: Sequence[Aval]) -> tuple[Aval, ..
     half = next((a.dtype for a in avals if is_half(a.dtype)), None)
     if half is not None:
         raise refuse(f"op {name!r} is compiled by Numba, which has no {half} on CPUs",
-                     "Convert its operands first: x.astype(np.float32)")
+                     "Convert its operands first: x.astype(np.float32)", "TJ505")
     try:
         fn.compile(_signature(avals, readonly=False))
     except NumbaError as e:
         why = str(e).strip().splitlines()[-1]
         raise refuse(f"Numba cannot compile the function of op {name!r} for ({shown}): {why}",
-                     "Call it by itself to see more") from None
+                     "Call it by itself to see more", "TJ505") from None
     try:
         fn.compile(_signature(avals, readonly=True))
     except NumbaError:
         raise refuse(f"the function of op {name!r} writes to its arguments",
-                     "Let it work on a copy and return that") from None
+                     "Let it work on a copy and return that", "TJ505") from None
     compiled = fn.overloads[_signature(avals, readonly=False)]
     _refuse_draws(name, compiled)
     results = []
@@ -267,12 +268,12 @@ def _native_results(name: str, fn: Any, avals: Sequence[Aval]) -> tuple[Aval, ..
             if shape is None:
                 raise refuse(f"op {name!r} returns an array with {kind.ndim} axes, and none of its "
                              "arguments has as many to tell its shape",
-                             "Pass an array of that shape to be filled and copied")
+                             "Pass an array of that shape to be filled and copied", "TJ505")
             results.append(Aval(as_dtype(kind.dtype), shape))
         elif isinstance(kind, (types.Number, types.Boolean)):
             results.append(Aval(as_dtype(kind), ()))
         else:
-            raise refuse(f"op {name!r} returns a {kind}", "Return arrays and numbers")
+            raise refuse(f"op {name!r} returns a {kind}", "Return arrays and numbers", "TJ505")
     return tuple(results)
 
 
@@ -401,7 +402,7 @@ class CustomGradient:
         if reads_past(given, ys, made):
             name = getattr(self.fn, "__name__", "a function")
             raise refuse(f"{name}, which has a gradient of its own, reads a traced value from "
-                         "outside: that would get no gradient", "Pass it as an argument")
+                         "outside: that would get no gradient", "Pass it as an argument", "TJ505")
 
 
 def _handed(x: object) -> Any:

@@ -127,7 +127,7 @@ class NoFormula:
 def known(partial: object) -> Any:
     """Return a partial derivative that has a formula, or refuse the program."""
     if isinstance(partial, NoFormula):
-        raise refuse(f"the derivative by {partial.of} is not known", partial.remedy)
+        raise refuse(f"the derivative by {partial.of} is not known", partial.remedy, "TJ501")
     return partial
 
 

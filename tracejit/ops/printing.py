@@ -120,7 +120,7 @@ class _Template(Formatter):
         """Return the text of a number within a format."""
         if isinstance(value, TracedOperand):
             raise refuse("widths in formats have to be known when a function is captured",
-                         "Write the number, or close over it")
+                         "Write the number, or close over it", "TJ111")
         return self.format_field(value, spec)
 
     def _text(self, value: object, conversion: str, spec: str) -> str:

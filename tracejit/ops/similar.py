@@ -106,7 +106,7 @@ def _jvp(results: Parts, operands: Parts, tangents: Parts) -> Parts:
     (t, z), (a_dot,) = results, tangents
     if t.dtype.kind == "c":
         raise refuse("scipy.linalg.schur of complex numbers has no tangent: phases of the vectors "
-                     "are LAPACK's", "Use reverse mode (tracejit.grad, tracejit.vjp)")
+                     "are LAPACK's", "Use reverse mode (tracejit.grad, tracejit.vjp)", "TJ504")
     inner = adjoint(z) @ a_dot @ z
     below, pairs, _ = _places(t)
     d = diagonal_of(inner)

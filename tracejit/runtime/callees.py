@@ -22,4 +22,4 @@ def require_no_calls_in_njit(name: str, graph: Graph) -> None:
     require_known_sizes(graph, "@njit code")
     for f in calls_of_python(graph.block):
         raise Refusal(f"{name} calls {f}, a Python function, which it can from Python alone. Call "
-                      "it outside and pass what it gives, or call the program from Python")
+                      "it outside and pass what it gives, or call the program from Python", "TJ605")

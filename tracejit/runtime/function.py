@@ -204,7 +204,7 @@ class Function(Displayed, Generic[P, R]):
                 *opened(args, kwargs))
         except RecursionError:
             raise Refusal(f"{self._where()}an argument contains itself, or is nested too deeply. "
-                          "Pass the numbers and arrays that are read") from None
+                          "Pass the numbers and arrays that are read", "TJ306") from None
 
     def _specs(self, leaves: list[object]) -> tuple[tuple[ArgSpec, ...], list[Any]]:
         """Return the specs of arguments, and the arguments, arrays of a device in one form."""
@@ -215,7 +215,7 @@ class Function(Displayed, Generic[P, R]):
 
             return specs_of_arguments(leaves)
         except Refusal as e:
-            raise Refusal(f"{self._where()}{e}") from None
+            raise Refusal.restating(e, self._where()) from None
 
     def _where(self) -> str:
         """Return the file and line of the function, as the beginning of a refusal."""
@@ -234,7 +234,7 @@ class Function(Displayed, Generic[P, R]):
         what = "something from outside" if found is None else str(found.path)
         return Refusal(f"{self._where()}{chosen.interface.name} reads {what}, which is another "
                        "object at every reading, a property's result perhaps. Pass it as an "
-                       "argument, or keep it in a variable")
+                       "argument, or keep it in a variable", "TJ316")
 
     def _recorded(self, key: object, specs: Sequence[ArgSpec], structure: Structure,
                   leaves: Sequence[object], held: bool, args: tuple[object, ...],
@@ -357,7 +357,7 @@ class Function(Displayed, Generic[P, R]):
 
         if self._target != "cpu":
             raise Refusal(f'{self!r} has target="cuda", and `@njit` code runs on the CPU. Give it '
-                          'a function without target="cuda", or call it from Python')
+                          'a function without target="cuda", or call it from Python', "TJ605")
         return numba_type(self)
 
     @hiding_frames

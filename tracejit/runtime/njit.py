@@ -149,33 +149,31 @@ def _spec(kind: object) -> ArgSpec:
     if isinstance(kind, types.Array) and kind.dtype in _DTYPES:
         return ArgSpec("array", as_dtype(kind.dtype), kind.ndim)
     if getattr(kind, "dtype", kind) == types.float16:
-        raise Refusal("an argument is of dtype float16, which Numba lacks on CPUs. Pass float32")
+        raise Refusal("an argument is of dtype float16, which Numba lacks on CPUs. Pass float32",
+                      "TJ605")
     raise Refusal(f"an argument is a {kind}, which tracejit cannot take from @njit code. Pass "
-                  "arrays, numbers and tuples of them")
-
-
-# --- state that the program depends on ------------------------------------------------------------
+                  "arrays, numbers and tuples of them", "TJ605")
 
 
 def _require_pure(program: Program, dependencies: Dependencies) -> None:
     """Refuse programs that only Python can call: they read or assign variables, or write."""
     for what in dependencies.unseen:
         raise Refusal(f"{program.name}: {what} may give something else at every call, which @njit "
-                      "code cannot ask for. Pass what it gives as an argument")
+                      "code cannot ask for. Pass what it gives as an argument", "TJ605")
     if program.capture.recorded or program.assigned:
         paths = [*program.capture.recorded, *(path for path, _ in program.assigned)]
         raise Refusal(f"{program.name} reads or assigns {paths[0]}, a variable or a tape's value, "
-                      "which @njit code cannot. Pass its value as an argument")
+                      "which @njit code cannot. Pass its value as an argument", "TJ605")
     if prints(program.graph.block):
         raise Refusal(f"{program.name} prints, which it can from Python alone. Take the print out"
-                      " of it, or call it from Python")
+                      " of it, or call it from Python", "TJ605")
     if draws(program.graph.block):
         raise Refusal(f"{program.name} draws random numbers from a Generator, which it can from "
-                      "Python alone. Pass the numbers as an argument, or call it from Python")
+                      "Python alone. Pass them as an argument, or call it from Python", "TJ605")
     require_no_calls_in_njit(program.name, program.graph)
     if program.written:
         raise Refusal(f"{program.name} writes to its arguments, which cannot be done from @njit "
-                      "code. Let it work on a copy, x = x.copy(), and return that")
+                      "code. Let it work on a copy, x = x.copy(), and return that", "TJ605")
 
 
 def _apart(program: Program, kinds: Sequence[types.Type]) -> Iterator[tuple[int, int, Raises]]:
@@ -188,14 +186,14 @@ def _apart(program: Program, kinds: Sequence[types.Type]) -> Iterator[tuple[int,
         arrays = [kinds[s] for s in of if isinstance(s, int)]
         frozen = [s.content for s in of if isinstance(s, Leaf)]
         if fact.kind == "writeable" and not all(t.mutable for t in arrays):
-            raise Refusal(f"{program.name} writes to an argument that is read-only here")
+            raise Refusal(f"{program.name} writes to an argument that is read-only here", "TJ605")
         if fact.kind == "identical":
             raise Refusal(f"{program.name} asks whether two arrays are one object, which @njit "
-                          "code cannot tell")
+                          "code cannot tell", "TJ605")
         if not (all(t.layout == "C" for t in arrays) and all(x.flags.c_contiguous for x in frozen)):
             raise Refusal(f"{program.name} reshapes or writes to an argument that is not "
                           "contiguous in C order, of which NumPy may make a copy. Pass "
-                          "np.ascontiguousarray(x)")
+                          "np.ascontiguousarray(x)", "TJ605")
         if fact.kind == "overlap":
             k, j = fact.inputs
             yield (k, j, Raises(ValueError, _escaped(
@@ -217,7 +215,7 @@ def _frozen(leaf: Leaf) -> np.generic | np.ndarray:
     if isinstance(leaf.content, np.ndarray):
         if not leaf.content.dtype.isnative:
             raise Refusal(f"{leaf.path} is an array in another byte order. Make it "
-                          "x.astype(x.dtype.newbyteorder('='))")
+                          "x.astype(x.dtype.newbyteorder('='))", "TJ605")
         return leaf.content
     number: np.generic = leaf.value.aval.dtype.type(leaf.content)
     return number
@@ -237,7 +235,7 @@ def _result_type(program: Program) -> Any:
         if s.kind is not None:
             if not issubclass(s.kind, tuple):
                 raise Refusal(f"{program.name} returns a {s.kind.__name__}, which @njit code "
-                              "cannot take. Return arrays, numbers and tuples of them")
+                              "cannot take. Return arrays, numbers and tuples of them", "TJ605")
             pyclass = None if s.kind is tuple else s.kind
             return types.BaseTuple.from_types(tuple(map(type_of, s.parts)), pyclass)
         constant = next(constants)
@@ -249,7 +247,8 @@ def _result_type(program: Program) -> Any:
             return numba.typeof(constant[0])
         except ValueError:
             raise Refusal(f"{program.name} returns a {type(constant[0]).__name__}, which @njit "
-                          "code cannot take. Return arrays, numbers and tuples of them") from None
+                          "code cannot take. Return arrays, numbers and tuples of them",
+                          "TJ605") from None
 
     return type_of(program.structure)
 

@@ -21,4 +21,5 @@ def require_known_sizes(graph: Graph, where: str) -> None:
             maker = next((e for e in all_eqns(graph.block) if v in e.outputs), None)
             raise Refusal(f"{describe_line(None if maker is None else maker.site)}: the size of a "
                           f"result of {graph.name} is computed from data, which {where} cannot "
-                          "return. Return an array of the largest size and how much of it counts")
+                          "return. Return an array of the largest size and how much of it counts",
+                          "TJ608")

@@ -26,7 +26,7 @@ def require_outside(what: str) -> None:
         from tracejit.trace.ground.context import refuse
 
         raise refuse(f"{what} within a function that is captured", "Call it outside: chunks have "
-                     "their gradients, and these add up, with g = value_and_grad(f)")
+                     "their gradients, and these add up, with g = value_and_grad(f)", "TJ513")
 
 
 def plain_call(call: object) -> Any:

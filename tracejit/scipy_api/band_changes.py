@@ -134,7 +134,8 @@ def kaiser_beta(a: object) -> Any:
     """Return the shape of a Kaiser window for an attenuation in dB."""
     given: Any = as_tracer(a)
     if given.ndim:
-        raise refuse("scipy.signal.kaiser_beta of an array cannot be captured", "Use a loop")
+        raise refuse("scipy.signal.kaiser_beta of an array cannot be captured", "Use a loop",
+                     "TJ207")
     more = given > 21
     above = np.where(more, given - 21, 1.0)
     middle = 0.5842 * above ** 0.4 + 0.07886 * above

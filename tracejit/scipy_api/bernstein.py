@@ -92,7 +92,7 @@ def from_derivatives(xi: object, yi: object, orders: None = None,
     """
     if orders is not None:
         raise refuse("scipy.interpolate.BPoly.from_derivatives with orders= cannot be captured",
-                     "Leave it out")
+                     "Leave it out", "TJ203")
     places = real_points(xi)
     values: Any = as_tracer(yi)
     if not same_dim(places.dims[0], values.dims[0]):

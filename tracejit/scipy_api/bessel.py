@@ -52,7 +52,7 @@ def _whole(n: object, name: str) -> int:
     n = known_int(n, "an order")
     if isinstance(n, TracedOperand) or not isinstance(n, (int, np.integer)) or n < 0:
         raise refuse(f"scipy.special.{name} of an order that is no constant int cannot be captured",
-                     "Pass a Python int that is not below 0")
+                     "Pass a Python int that is not below 0", "TJ205")
     return int(n)
 
 
@@ -137,7 +137,7 @@ def _spherical(name: str) -> Callable[..., Any]:
         x: Any = as_tracer(z)
         if x.dtype.kind == "c":
             raise refuse(f"scipy.special.{name} of complex numbers cannot be captured",
-                         "Write it with sines and cosines")
+                         "Write it with sines and cosines", "TJ206")
         dtype = x.dtype if x.dtype.kind == "f" else np.dtype(np.float64)
         if name in _REFLECTED:
             np.negative(x)

@@ -39,7 +39,7 @@ class Bivariate(Made):
         if name not in ("fp", "get_residual", "partial_derivative"):
             raise AttributeError(name)
         raise refuse(f"`{name}` of a RectBivariateSpline of traced data cannot be captured",
-                     "Call it, with dx= and dy= for a derivative")
+                     "Call it, with dx= and dy= for a derivative", "TJ209")
 
     def _parts(self) -> tuple[Any, Any, Any]:
         """Return the knots along either axis and the table of coefficients."""
@@ -148,7 +148,7 @@ def rect_bivariate_spline(x: object, y: object, z: object, bbox: object = (None,
     given: Any = bbox
     if any(v is not None for v in given) or not (isinstance(s, (int, float)) and s == 0):
         raise refuse("scipy.interpolate.RectBivariateSpline of traced data with bbox= or smoothing "
-                     "cannot be captured", "Leave them out, or make the spline outside")
+                     "cannot be captured", "Leave them out, or make the spline outside", "TJ203")
     across, along = (np.reshape(doubles(v), (-1,)) for v in (x, y))
     values = doubles(z)
     for i, (v, name) in enumerate(((across, "x"), (along, "y"))):

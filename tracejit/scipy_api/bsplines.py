@@ -79,7 +79,8 @@ def _differentiated(t: Tracer, c: Tracer, k: int) -> tuple[Any, Any, int]:
 def _points(x: object) -> Any:
     given: Any = as_tracer(x)
     if given.dtype.kind == "c":
-        raise refuse("a spline at complex points, or of complex knots", "Give real ones, x.real")
+        raise refuse("a spline at complex points, or of complex knots", "Give real ones, x.real",
+                     "TJ206")
     return given if given.dtype == np.float64 else cast(given, np.float64)
 
 
@@ -93,7 +94,7 @@ class Spline(Made):
                  axis: int = 0) -> None:
         if axis != 0:
             raise refuse("a BSpline along another axis than the first cannot be captured",
-                         "Move the axis with np.moveaxis")
+                         "Move the axis with np.moveaxis", "TJ203")
         self.t, self.c, self.k = _points(t), as_tracer(c), int(np.asarray(k))
         self.extrapolate = extrapolate
 
@@ -101,7 +102,7 @@ class Spline(Made):
         if name not in ("insert_knot", "to_power_basis", "design_matrix"):
             raise AttributeError(name)
         raise refuse(f"`{name}` of a BSpline of traced knots or coefficients",
-                     "Call it, with nu= for a derivative")
+                     "Call it, with nu= for a derivative", "TJ209")
 
     def __call__(self, x: object, nu: int = 0, extrapolate: object = None) -> Any:
         """Return the spline's values at points, or its derivative's of order `nu`."""
@@ -150,7 +151,8 @@ class Spline(Made):
         """Return the integral between two points."""
         beyond = self.extrapolate if extrapolate is None else extrapolate
         if beyond == "periodic":
-            raise refuse("the integral of a periodic BSpline", "Integrate period by period")
+            raise refuse("the integral of a periodic BSpline", "Integrate period by period",
+                         "TJ203")
         whole = self.antiderivative()
         low, high = _points(a), _points(b)
         if not beyond:
@@ -193,7 +195,7 @@ def _fitted(tck: Sequence[object], x: object, nu: int, ext: object) -> Any:
     knots, factors, degree = tck
     if isinstance(factors, (list, tuple)):
         raise refuse("splev of a curve in several dimensions cannot be captured",
-                     "Evaluate the coordinates one by one")
+                     "Evaluate the coordinates one by one", "TJ207")
     if ext not in _MODES:
         raise ValueError(f"Unknown extrapolation mode {ext}.")
     t, c, points = as_tracer(knots), as_tracer(factors), _points(x)
@@ -247,7 +249,7 @@ def _as_spline(tck: object) -> Spline:
     t, c, k = parts_of_spline(tck)
     if isinstance(c, (list, tuple)):
         raise refuse("a curve of several dimensions as a B-spline cannot be captured",
-                     "Take the coordinates one by one")
+                     "Take the coordinates one by one", "TJ207")
     return Spline(t, c, k)
 
 
@@ -276,7 +278,7 @@ def splantider(tck: object, n: int = 1) -> Any:
 def splint(a: object, b: object, tck: object, full_output: int = 0) -> Any:
     """Return the integral of a spline between two points, which is 0 outside."""
     if full_output:
-        raise refuse("splint with full_output= cannot be captured", "Leave it out")
+        raise refuse("splint with full_output= cannot be captured", "Leave it out", "TJ203")
     is_tuple = isinstance(tck, (tuple, list))
     made = _as_spline(tck)
     if not is_tuple:

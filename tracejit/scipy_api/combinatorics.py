@@ -67,7 +67,7 @@ def _sine_of_turns(x: np.ndarray) -> Any:
 def _refuse_exact(name: str, exact: object) -> None:
     if exact:
         raise refuse(f"scipy.special.{name} with exact=True of traced numbers cannot be captured",
-                     "Leave it out")
+                     "Leave it out", "TJ205")
 
 
 def _arrays(name: str, *operands: object) -> list[Any]:
@@ -144,7 +144,8 @@ def perm(N: object, k: object, exact: bool = False) -> Any:
 def factorial(n: object, exact: bool = False, extend: str = "zero") -> Any:
     """Return the factorial: of arrays with axes in double precision."""
     if extend != "zero":
-        raise refuse("scipy.special.factorial with extend= cannot be captured", "Leave it out")
+        raise refuse("scipy.special.factorial with extend= cannot be captured", "Leave it out",
+                     "TJ203")
     x: Any = as_tracer(n)
     if x.dtype.kind == "b":
         raise ValueError("Unsupported data type for `n` in factorial: bool\nPermitted data types "
@@ -234,7 +235,7 @@ def _of_degree(name: str) -> Callable[..., Any]:
         if isinstance(n, TracedOperand) or not isinstance(n, (int, np.integer)) or not (
                 0 <= n <= 200):
             raise refuse(f"scipy.special.{name} of a degree that is no constant int of 0 to 200 "
-                         "cannot be captured", "Pass a Python int")
+                         "cannot be captured", "Pass a Python int", "TJ205")
         return _POLYNOMIALS[name](int(n), *_doubles(name, *operands))
 
     return capture

@@ -65,7 +65,7 @@ def lambertw(z: object, k: object = 0, tol: object = 1e-8) -> Any:
     """Return the solution w of w * exp(w) = z on a branch; it is complex."""
     if isinstance(tol, TracedOperand) or not tol <= 1e-8:  # type: ignore[operator]
         raise refuse("scipy.special.lambertw with tol= above 1e-8 cannot be captured",
-                     "Leave tol away")
+                     "Leave tol away", "TJ203")
     given, branch = as_tracer(z), as_tracer(k)
     if branch.dtype.kind not in "iub":
         branch = cast(branch, np.int64)

@@ -57,7 +57,7 @@ def is_longer(d: Dim, e: Dim) -> bool:
     longer = current().decide(e - d, "<", "which of two operands of a filter is longer")
     if longer is None:
         raise refuse("a convolution of sizes that data decides cannot be captured",
-                     "Use mode='full', and slice")
+                     "Use mode='full', and slice", "TJ212")
     return longer
 
 
@@ -110,7 +110,8 @@ def _conjugate(x: np.ndarray) -> Any:
 def fftconvolve(in1: object, in2: object, mode: str = "full", axes: None = None) -> Any:
     """Return a convolution, by transforms."""
     if axes is not None:
-        raise refuse("scipy.signal.fftconvolve with axes= cannot be captured", "Leave it out")
+        raise refuse("scipy.signal.fftconvolve with axes= cannot be captured", "Leave it out",
+                     "TJ203")
     a, b = _operands(in1, in2)
     least = 1 if "f" in (kinds := a.dtype.kind + b.dtype.kind) or "c" in kinds else 2
     for n in (*a.shape, *b.shape):  # of an axis of one number there is no transform

@@ -26,14 +26,14 @@ def _whole(n: object, name: str, what: str = "degree") -> int:
     n = known_int(n, f"the {what} of scipy.special.{name}")
     if isinstance(n, TracedOperand) or not isinstance(n, (int, np.integer)):
         raise refuse(f"scipy.special.{name} of {what}s that are no constant int cannot be captured",
-                     "Pass a Python int")
+                     "Pass a Python int", "TJ205")
     return int(n)
 
 
 def _require_values_alone(name: str, diff_n: object) -> None:
     if isinstance(diff_n, TracedOperand) or diff_n != 0:
         raise refuse(f"scipy.special.{name} with diff_n= cannot be captured",
-                     "Leave it out, and use tracejit.grad or tracejit.jvp")
+                     "Leave it out, and use tracejit.grad or tracejit.jvp", "TJ203")
 
 
 def _of_real(z: object, name: str) -> Any:
@@ -82,7 +82,7 @@ def _assoc_legendre_p(n: object, m: object, z: object, *, branch_cut: int = 2, n
 def _require_branch(name: str, branch_cut: object) -> None:
     if isinstance(branch_cut, TracedOperand) or branch_cut != 2:
         raise refuse(f"scipy.special.{name} with branch_cut= other than 2 cannot be captured",
-                     "Leave it out: numbers from -1 to 1 are on no branch cut")
+                     "Leave it out: numbers from -1 to 1 are on no branch cut", "TJ203")
 
 
 def _orders(m: int) -> list[int]:
@@ -153,7 +153,7 @@ def _cylinders(name: str) -> Callable[..., Any]:
         count = int(order)
         if count < 0:
             raise refuse(f"scipy.special.{name}_seq of orders below 0 cannot be captured",
-                         f"Call scipy.special.{name} of each order")
+                         f"Call scipy.special.{name} of each order", "TJ213")
         orders = [order - count + k for k in range(max(count, 1) + 1)]
         return tuple([np.stack([special(f"{name}_{part}", v, given) for v in orders])
                       for part in (0, 1)])

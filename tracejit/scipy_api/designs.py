@@ -30,7 +30,7 @@ def whole(x: object, name: str) -> int:
     x = known_int(x, f"the length of scipy.signal.{name}")
     if isinstance(x, TracedOperand):
         raise refuse(f"scipy.signal.{name} whose length is traced cannot be captured",
-                     "Make it a Python int argument")
+                     "Make it a Python int argument", "TJ205")
     return operator.index(x)  # type: ignore[arg-type]
 
 
@@ -144,7 +144,7 @@ def _prototype(order: int, ftype: str, rp: object, rs: object) -> Any:
     given = {"rp": rp, "rs": rs, "norm": _NORMS.get(ftype)}
     if any(isinstance(given[key], TracedOperand) for key in needed):
         raise refuse("a filter of scipy.signal whose rp= or rs= is traced cannot be captured",
-                     "Use constants")
+                     "Use constants", "TJ205")
     if any(given[key] is None for key in needed):
         raise ValueError(f"{' and '.join(needed)} must be provided to design this filter")
     signal: Any = sys.modules["scipy.signal"]
@@ -176,7 +176,7 @@ def iirfilter(N: object, Wn: object, rp: object = None, rs: object = None, btype
     """Return a filter of a kind: its coefficients, its zeros and poles, or its sections."""
     if not isinstance(analog, (bool, int)) or isinstance(analog, TracedOperand):
         raise refuse("a filter of scipy.signal whose analog= is traced cannot be captured",
-                     "Pass True or False")
+                     "Pass True or False", "TJ205")
     kind, ftype, output = btype.lower(), ftype.lower(), output.lower()
     if kind not in _KINDS:
         raise ValueError(f"'{kind}' is an invalid bandtype for filter.")

@@ -20,7 +20,7 @@ def _vectors(name: str, *given: object) -> list[Any]:
     found = [as_tracer(x) for x in given if x is not None]
     if any(x.dtype.kind == "c" for x in found):
         raise refuse(f"scipy.spatial.distance.{name} of complex numbers cannot be captured",
-                     "Use their real and imaginary parts")
+                     "Use their real and imaginary parts", "TJ206")
     if any(len(x.dims) != 1 for x in found):
         raise ValueError("Input vector should be 1-D.")
     if not all(same_dim(x.dims[0], found[0].dims[0]) for x in found[1:]):

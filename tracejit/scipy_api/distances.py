@@ -26,7 +26,7 @@ def _real(x: object) -> Any:
     given = as_tracer(x)
     if given.dtype.kind == "c":
         raise refuse("a distance of scipy.spatial of complex numbers cannot be captured",
-                     "Use their real and imaginary parts")
+                     "Use their real and imaginary parts", "TJ206")
     return given
 
 
@@ -59,7 +59,7 @@ def _minkowski(x: np.ndarray, y: np.ndarray, p: float = 2) -> Any:
         return np.sum(np.abs(x - y) ** p, axis=-1) ** (1.0 / p)
     if p <= 0:
         raise refuse("scipy.spatial.distance of a p that is not positive cannot be captured",
-                     "Use p > 0")
+                     "Use p > 0", "TJ213")
     return np.linalg.norm(x - y, p, axis=-1)
 
 
@@ -159,7 +159,7 @@ def _metric(metric: object, kwargs: dict[str, object]) -> Callable[..., Any]:
     if found is None or (needs is not None and needs not in kwargs):
         raise refuse(f"distances by the metric {metric!r} as it is called here cannot be captured",
                      f"Those by {', '.join(sorted(METRICS))} can, and by mahalanobis with VI= and "
-                     "seuclidean with V=")
+                     "seuclidean with V=", "TJ203")
     return lambda x, y: found(x, y, **kwargs)
 
 
@@ -167,7 +167,8 @@ def cdist(XA: object, XB: object, metric: object = "euclidean", *, out: None = N
           **kwargs: Any) -> Any:
     """Return the distances between the rows of two matrices."""
     if out is not None:
-        raise refuse("scipy.spatial.distance.cdist with out= cannot be captured", "Leave it out")
+        raise refuse("scipy.spatial.distance.cdist with out= cannot be captured", "Leave it out",
+                     "TJ203")
     x, y = _doubles(_real(XA), _real(XB))
     if len(x.dims) != 2 or len(y.dims) != 2:
         raise ValueError("XA and XB must be 2-dimensional arrays.")
@@ -179,7 +180,8 @@ def cdist(XA: object, XB: object, metric: object = "euclidean", *, out: None = N
 def pdist(X: object, metric: object = "euclidean", *, out: None = None, **kwargs: Any) -> Any:
     """Return the distances between the rows of a matrix, each pair once."""
     if out is not None:
-        raise refuse("scipy.spatial.distance.pdist with out= cannot be captured", "Leave it out")
+        raise refuse("scipy.spatial.distance.pdist with out= cannot be captured", "Leave it out",
+                     "TJ203")
     (x,) = _doubles(_real(X))
     if len(x.dims) != 2:
         raise ValueError(f"A 2-dimensional array must be passed. (Shape was {x.shape}).")
@@ -225,7 +227,7 @@ def jensenshannon(p: object, q: object, base: object = None, *, axis: int = 0,
         unit: Any = np.log(as_inexact(base))
         if dims_of(unit):
             raise refuse("scipy.spatial.distance.jensenshannon with several numbers as base= "
-                         "cannot be captured", "Pass one number")
+                         "cannot be captured", "Pass one number", "TJ203")
         dtype = total.dtype if dims_of(total) else np.result_type(total.dtype, unit.dtype)
         total = cast(total / unit, dtype)
     return np.sqrt(total / 2.0)

@@ -59,7 +59,8 @@ def double(x: object) -> Any:
     """Return an operand in double precision."""
     x = as_tracer(x)
     if x.dtype.kind == "c":
-        raise refuse("a distribution of complex numbers cannot be captured", "Use the parts")
+        raise refuse("a distribution of complex numbers cannot be captured", "Use the parts",
+                     "TJ206")
     return cast(x, np.float64)
 
 

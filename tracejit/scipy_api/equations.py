@@ -67,7 +67,7 @@ def equations_of(residual: Callable[..., object], x: Tracer, args: tuple[object,
                                     {}))
         if y.dtype.kind == "c":
             raise refuse("a residual that is complex cannot be captured",
-                         "Return its real and imaginary parts, of an unknown with both")
+                         "Return its real and imaginary parts, of an unknown with both", "TJ214")
         if len(y.dims) != len(x.dims) or not all(map(same_dim, y.dims, x.dims)):
             raise ValueError(f"the residual has shape {tuple(map(str, y.dims))}, and the unknown "
                              f"{tuple(map(str, x.dims))}: there have to be as many equations")

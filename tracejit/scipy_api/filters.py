@@ -57,7 +57,7 @@ def _coefficients(b: object, a: object, dtype: np.dtype) -> tuple[Any, Any, Any]
 def _filtered_dtype(*given: Tracer) -> np.dtype:
     dtype = np.result_type(*(v.dtype for v in given))
     if dtype.kind not in "fc":
-        raise refuse(f"SciPy has no filter of arrays of {dtype}", "Use .astype(float)")
+        raise refuse(f"SciPy has no filter of arrays of {dtype}", "Use .astype(float)", "TJ206")
     return dtype
 
 
@@ -147,7 +147,8 @@ def filtfilt(b: object, a: object, x: object, axis: int = -1, padtype: str | Non
              padlen: int | None = None, method: str = "pad", irlen: None = None) -> Any:
     """Return a signal through a filter, once forwards and once backwards."""
     if method != "pad" or irlen is not None:
-        raise refuse("scipy.signal.filtfilt with method='gust' cannot be captured", "Leave it out")
+        raise refuse("scipy.signal.filtfilt with method='gust' cannot be captured", "Leave it out",
+                     "TJ203")
     if padlen is None and padtype is not None:
         padlen = 3 * max(known_length(p, "the length of a filter") for p in (b, a))
     edge = 0 if padtype is None or padlen is None else int(padlen)
@@ -172,7 +173,7 @@ def savgol_filter(x: object, window_length: int, polyorder: int, deriv: int = 0,
                                        for v in (window_length, polyorder, deriv))
     if any(isinstance(v, TracedOperand) for v in (window_length, polyorder, deriv, delta)):
         raise refuse("scipy.signal.savgol_filter with a traced window cannot be captured",
-                     "Use constants")
+                     "Use constants", "TJ205")
     if mode not in ("mirror", "constant", "nearest", "interp", "wrap"):
         raise ValueError("mode must be 'mirror', 'constant', 'nearest' 'wrap' or 'interp'.")
     n, half = int(window_length), int(window_length) // 2
@@ -181,7 +182,7 @@ def savgol_filter(x: object, window_length: int, polyorder: int, deriv: int = 0,
     given = as_inexact(x)
     if given.dtype.kind == "c":
         raise refuse("scipy.signal.savgol_filter of complex numbers cannot be captured",
-                     "Smooth the parts")
+                     "Smooth the parts", "TJ206")
     before = half if n % 2 else half - 1
     if mode != "interp":
         return correlated(given, as_tracer(weights.astype(given.dtype)), axis, mode, cval, before,
@@ -212,7 +213,8 @@ def detrend(data: object, axis: int = -1, type: str = "linear", bp: int = 0,
             overwrite_data: bool = False) -> Any:
     """Return a signal less its mean, or less the line through it."""
     if not (isinstance(bp, int) and bp == 0):
-        raise refuse("scipy.signal.detrend with bp= cannot be captured", "Detrend the pieces")
+        raise refuse("scipy.signal.detrend with bp= cannot be captured", "Detrend the pieces",
+                     "TJ203")
     x = as_inexact(data)
     if type in ("constant", "c"):
         return x - np.mean(x, axis=axis, keepdims=True)

@@ -31,7 +31,7 @@ def firwin(numtaps: object, cutoff: object, *, width: object = None, window: obj
     count = whole(numtaps, "firwin")
     if isinstance(width, TracedOperand) or isinstance(fs, TracedOperand):
         raise refuse("scipy.signal.firwin with a traced width= or fs= cannot be captured",
-                     "Use constants, and cutoff / (fs / 2)")
+                     "Use constants, and cutoff / (fs / 2)", "TJ205")
     if pass_zero not in _PASSES:
         raise ValueError(f"Parameter pass_zero={pass_zero!r} not in (True, False, 'bandpass', "
                          "'lowpass', 'highpass', 'bandstop')")

@@ -93,7 +93,7 @@ def minimum_phase(h: object, method: str = "homomorphic", n_fft: object = None, 
     """Return a filter of about the same gain whose energy comes early."""
     if method != "homomorphic":
         raise refuse(f"scipy.signal.minimum_phase with method={method!r} cannot be captured",
-                     "Use 'homomorphic'")
+                     "Use 'homomorphic'", "TJ203")
     given: Any = cast(as_inexact(h), np.float64)
     n = known_length(given, "the length of a filter")
     if given.ndim != 1 or n <= 2:
@@ -122,7 +122,7 @@ def _ordered(N: object, name: str) -> int:
     order = operator.index(N)  # type: ignore[arg-type]
     if order < 1:
         raise refuse(f"scipy.signal.{name} of order {order} cannot be captured",
-                     "Use an order from 1 on")
+                     "Use an order from 1 on", "TJ213")
     return order
 
 
@@ -191,7 +191,7 @@ def gammatone(freq: np.ndarray, ftype: str, order: object = None, numtaps: objec
         raise ValueError("ftype must be either fir or iir.")
     if order is not None or numtaps is not None:
         raise refuse("scipy.signal.gammatone of 'iir' with order= or numtaps= cannot be captured",
-                     "Leave them out: they are not used")
+                     "Leave them out: they are not used", "TJ203")
     return _ear(2 * math.pi * freq / rate, width / rate, 1.0 / rate)
 
 

@@ -27,7 +27,7 @@ def _fixed(name: str, given: dict[str, object]) -> tuple[Any, Any]:
         raise TypeError(f"Unknown arguments: {given}.")
     if str(method).lower() != "mle":
         raise refuse(f"scipy.stats.{name}.fit by another method than the largest likelihood cannot "
-                     "be captured", "Leave out method=")
+                     "be captured", "Leave out method=", "TJ203")
     if loc is not None and scale is not None:
         raise ValueError("All parameters fixed. There is nothing to optimize.")
     return loc, scale
@@ -36,7 +36,7 @@ def _fixed(name: str, given: dict[str, object]) -> tuple[Any, Any]:
 def _data(data: object) -> Any:
     x = as_tracer(data)
     if x.dtype.kind == "c":
-        raise refuse("a fit to complex numbers cannot be captured", "Use the parts")
+        raise refuse("a fit to complex numbers cannot be captured", "Use the parts", "TJ206")
     if x.dtype.kind == "f":
         require(np.all(np.isfinite(x)), ValueError,
                 "The data contains non-finite values.")

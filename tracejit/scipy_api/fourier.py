@@ -154,7 +154,8 @@ def _trigonometric(cosine: bool, inverse: bool) -> Callable[..., Any]:
                 norm: str | None = None, overwrite_x: bool = False, workers: object = None,
                 orthogonalize: bool | None = None) -> Any:
         if type not in _INVERSE:
-            raise refuse(f"scipy.fft.{name} of type {type} cannot be captured", "Types 1 to 4 are")
+            raise refuse(f"scipy.fft.{name} of type {type} cannot be captured", "Types 1 to 4 are",
+                         "TJ203")
         if norm not in (None, "backward", "ortho", "forward"):
             raise ValueError(f"Invalid norm value {norm!r}")
         given = rows(x, axis)

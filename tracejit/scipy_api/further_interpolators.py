@@ -35,7 +35,7 @@ class Quotient(Made):
     def __init__(self, points: object, values: object, *, d: int = 3, axis: int = 0) -> None:
         if axis != 0:
             raise refuse("FloaterHormannInterpolator along another axis than the first cannot be "
-                         "captured", "Use np.moveaxis")
+                         "captured", "Use np.moveaxis", "TJ203")
         z, self.values = _doubles(points), _doubles(values)
         count, width = known_length(z, _POINTS), operator.index(d)
         if not 0 <= width < count:
@@ -54,7 +54,8 @@ class Quotient(Made):
     def __getattr__(self, name: str) -> Any:
         if name not in ("poles", "residues", "roots"):
             raise AttributeError(name)
-        raise refuse(f"`{name}` of an interpolator of traced data cannot be captured", "Call it")
+        raise refuse(f"`{name}` of an interpolator of traced data cannot be captured", "Call it",
+                     "TJ209")
 
     def __call__(self, z: object) -> Any:
         """Return the quotient's values."""
@@ -95,7 +96,7 @@ class OldRadial(Made):
         name = _ALIKE.get(name, name)
         if norm != "euclidean" or name not in _FUNCTIONS or mode not in ("1-D", "N-D"):
             raise refuse("scipy.interpolate.Rbf with norm=, or a function= that is no name, cannot "
-                         "be captured", "Use RBFInterpolator")
+                         "be captured", "Use RBFInterpolator", "TJ203")
         self.places = np.stack([np.ravel(_doubles(x)) for x in args[:-1]])
         given: Any = _doubles(args[-1])
         given = np.ravel(given) if mode == "1-D" else given
@@ -112,7 +113,7 @@ class OldRadial(Made):
     def __getattr__(self, name: str) -> Any:
         if name not in ("A", "xi", "di", "epsilon", "N"):
             raise AttributeError(name)
-        raise refuse(f"`{name}` of an Rbf of traced data cannot be captured", "Call it")
+        raise refuse(f"`{name}` of an Rbf of traced data cannot be captured", "Call it", "TJ209")
 
     def _function(self, x: np.ndarray) -> Any:
         away = x[:, :, None] - self.places[:, None, :]
@@ -143,7 +144,7 @@ class SplineProduct(Made):
         if name not in ("derivative", "design_matrix"):
             raise AttributeError(name)
         raise refuse(f"`{name}` of an NdBSpline of traced data cannot be captured",
-                     "Call it, with nu= for a derivative")
+                     "Call it, with nu= for a derivative", "TJ209")
 
     def __call__(self, xi: object, *, nu: object = None, extrapolate: object = None) -> Any:
         """Return the values at points, or those of a derivative."""
@@ -183,13 +184,14 @@ class PiecesProduct(Made):
         if name not in ("derivative", "antiderivative", "integrate", "integrate_1d",
                         "construct_fast"):
             raise AttributeError(name)
-        raise refuse(f"`{name}` of an NdPPoly of traced data cannot be captured", "Call it")
+        raise refuse(f"`{name}` of an NdPPoly of traced data cannot be captured", "Call it",
+                     "TJ209")
 
     def __call__(self, x: object, nu: object = None, extrapolate: object = None) -> Any:
         """Return the values at points."""
         if nu is not None and any(operator.index(n) for n in nu):  # type: ignore[attr-defined]
             raise refuse("an NdPPoly of traced data with nu= cannot be captured",
-                         "Use tracejit.grad of its value")
+                         "Use tracejit.grad of its value", "TJ203")
         at: Any = _doubles(x)
         rank = len(self.x)
         flat = np.reshape(at, (-1, rank))

@@ -25,7 +25,8 @@ __all__: list[str] = []
 def _known(x: object, label: str) -> Any:
     found = None if x is None else known_array(x, "the shape of a window")
     if found is None and x is not None:
-        raise refuse(f"{label} of a window that is traced cannot be captured", "Use a constant")
+        raise refuse(f"{label} of a window that is traced cannot be captured", "Use a constant",
+                     "TJ205")
     return found
 
 
@@ -44,7 +45,8 @@ def _window(rank: int, size: object, footprint: object, structure: object,
     if places.ndim != rank:
         raise RuntimeError("footprint array has incorrect shape.")
     if any(n % 2 == 0 for n in places.shape):
-        raise refuse(f"{label} of a window of even size cannot be captured", "Use an odd size")
+        raise refuse(f"{label} of a window of even size cannot be captured", "Use an odd size",
+                     "TJ213")
     return places, added
 
 
@@ -52,14 +54,14 @@ def _image(x: object, label: str) -> Any:
     given = as_tracer(x)
     if given.dtype.kind != "f":
         raise refuse(f"{label} of an image of {given.dtype} cannot be captured",
-                     "Convert it with .astype(float)")
+                     "Convert it with .astype(float)", "TJ206")
     return given
 
 
 def _defaults(label: str, output: object, origin: object, axes: object) -> None:
     if output is not None or axes is not None or not np.all(np.asarray(origin) == 0):
         raise refuse(f"{label} with output=, origin= or axes= cannot be captured",
-                     "Leave them out")
+                     "Leave them out", "TJ203")
 
 
 def _extremes(grows: bool, label: str) -> Callable[..., Any]:
@@ -145,7 +147,7 @@ def spline_filter1d(input: object, order: int = 3, axis: int = -1, output: objec
     x: Any = as_inexact(input)
     if output is not np.float64 or order not in range(6):
         raise refuse("scipy.ndimage.spline_filter1d with output=, or an order above 5, cannot be "
-                     "captured", "Leave it out")
+                     "captured", "Leave it out", "TJ203")
     return coefficients_of(x, normalize_axis(axis, len(x.dims)), order, mode)
 
 
@@ -169,7 +171,7 @@ def _spectral(label: str, factor: Callable[..., np.ndarray]) -> Callable[..., An
                 output: None = None) -> Any:
         x: Any = as_inexact(input)
         if output is not None:
-            raise refuse(f"{label} with output= cannot be captured", "Leave it out")
+            raise refuse(f"{label} with output= cannot be captured", "Leave it out", "TJ203")
         each: Any = np.broadcast_to(as_inexact(given), (x.ndim,))
         own = normalize_axis(axis, x.ndim)
         for k in range(x.ndim):

@@ -38,14 +38,14 @@ class Grid(Made):
     def __getattr__(self, name: str) -> Any:
         if name not in ("grid", "integrate"):
             raise AttributeError(name)
-        raise refuse(f"`{name}` of a RegularGridInterpolator of traced values", "Call it")
+        raise refuse(f"`{name}` of a RegularGridInterpolator of traced values", "Call it", "TJ209")
 
     def __call__(self, xi: object, method: str | None = None) -> Any:
         """Return the values at points, whose coordinates are along the last axis."""
         kind = self.method if method is None else method
         if kind not in ("linear", "nearest"):
             raise refuse(f"interpolation on a grid by method {kind!r} cannot be captured",
-                         "'linear' and 'nearest' can")
+                         "'linear' and 'nearest' can", "TJ203")
         places = _coordinates(xi, len(self.points))
         flat: Any = np.reshape(places, (-1, len(self.points)))
         columns = [flat[:, k] for k in range(len(self.points))]
@@ -139,7 +139,8 @@ def _of_grid(interpolator: object, xi: object, method: str | None = None, *,
              nu: object = None) -> Any:
     """Carry out `RegularGridInterpolator.__call__`."""
     if nu is not None:
-        raise refuse("RegularGridInterpolator with nu= cannot be captured", "Take its gradient")
+        raise refuse("RegularGridInterpolator with nu= cannot be captured", "Take its gradient",
+                     "TJ203")
     made = [own_attribute(interpolator, name) for name in ("grid", "values")]
     settings = [read_attribute(interpolator, name)
                 for name in ("method", "bounds_error", "fill_value")]
@@ -153,7 +154,7 @@ def _of_interp1d(interpolator: object, x: object) -> Any:
     """Carry out `interp1d.__call__`."""
     if read_attribute(interpolator, "_y_axis") != 0:
         raise refuse("an interp1d along another axis than the first cannot be captured",
-                     "Make it with axis=0")
+                     "Make it with axis=0", "TJ203")
     points = real_points(x)
     flat: Any = np.reshape(points, (-1,))
     found = _KINDS[_kind(interpolator)](interpolator, flat)
@@ -164,7 +165,7 @@ def _of_interp1d(interpolator: object, x: object) -> Any:
 def _kind(interpolator: object) -> str:
     name = str(read_attribute(interpolator, "_kind"))
     if name not in _KINDS:
-        raise refuse(f"an interp1d of kind {name!r} cannot be captured", "Use CubicSpline")
+        raise refuse(f"an interp1d of kind {name!r} cannot be captured", "Use CubicSpline", "TJ203")
     return name
 
 
@@ -194,7 +195,8 @@ def _step(interpolator: object, x: Tracer) -> Any:
 
 def _spline(interpolator: object, x: Tracer) -> Any:
     if "nan" in read_attribute(interpolator, "_call").__name__:
-        raise refuse("an interp1d of values that are NaN cannot be captured", "Remove the NaN")
+        raise refuse("an interp1d of values that are NaN cannot be captured", "Remove the NaN",
+                     "TJ203")
     spline = read_attribute(interpolator, "_spline")
     t, c = (as_tracer(own_attribute(spline, name)) for name in ("t", "c"))
     return spline_values(t, c, int(read_attribute(spline, "k")), x)

@@ -27,11 +27,11 @@ def _whole_numbers(name: str, word: str, x: object) -> np.ndarray:
     found = known_array(x, f"the {word} of {name} says which polynomial it is")
     if found is None:
         raise refuse(f"scipy.special.{name} of a traced {word} cannot be captured",
-                     f"Make the {word} a Python int")
+                     f"Make the {word} a Python int", "TJ205")
     if found.dtype.kind not in "iuf" or not np.all(np.abs(found) <= 200) or not np.all(
             found == np.floor(found)):
         raise refuse(f"scipy.special.{name} of a {word} that is no whole number of -200 to 200 "
-                     "cannot be captured", f"Make the {word} a Python int")
+                     "cannot be captured", f"Make the {word} a Python int", "TJ205")
     return found.astype(np.int64)
 
 
@@ -45,7 +45,7 @@ def _of_pairs(name: str, first: np.ndarray, second: np.ndarray,
     pairs = sorted(set(zip(one.ravel().tolist(), two.ravel().tolist(), strict=True)))
     if len(pairs) > _MOST or not pairs:
         raise refuse(f"scipy.special.{name} of {len(pairs)} pairs of an order and a degree in one "
-                     "call cannot be captured", f"Pass from 1 to {_MOST} of them")
+                     "call cannot be captured", f"Pass from 1 to {_MOST} of them", "TJ213")
     found: Any = function(*pairs[-1])
     if one.ndim:
         found = found + np.zeros(one.shape)  # of the shape that all arguments have
@@ -119,7 +119,7 @@ def sph_harm_y(n: object, m: object, theta: object, phi: object, *, diff_n: int 
     """Return the spherical harmonic of a degree and an order, at polar angles and azimuths."""
     if diff_n != 0:
         raise refuse("scipy.special.sph_harm_y with diff_n= cannot be captured",
-                     "Leave it out, and use tracejit.grad or tracejit.jvp")
+                     "Leave it out, and use tracejit.grad or tracejit.jvp", "TJ203")
     degree, order = _whole_numbers("sph_harm_y", "degree", n), _whole_numbers(
         "sph_harm_y", "order", m)
     polar, azimuth = (double_of_real(x, "scipy.special.sph_harm_y") for x in (theta, phi))

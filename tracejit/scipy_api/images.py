@@ -28,7 +28,8 @@ __all__ = ["map_coordinates", "real_or_complex_image", "windows_of"]
 def _only_defaults(name: str, **given: object) -> None:
     for key, x in given.items():
         if not (x is None or (isinstance(x, int) and x == 0)):
-            raise refuse(f"scipy.ndimage.{name} with {key}= cannot be captured", "Leave it out")
+            raise refuse(f"scipy.ndimage.{name} with {key}= cannot be captured", "Leave it out",
+                         "TJ203")
 
 
 def _as_given(result: object, dtype: np.dtype) -> Any:
@@ -41,7 +42,7 @@ def real_or_complex_image(x: object, name: str) -> Any:
     given = as_tracer(x)
     if given.dtype.kind not in "fciu":
         raise refuse(f"scipy.ndimage.{name} of an array of {given.dtype} cannot be captured",
-                     "Convert it with .astype(float)")
+                     "Convert it with .astype(float)", "TJ206")
     return given
 
 
@@ -196,7 +197,7 @@ def map_coordinates(input: object, coordinates: object, output: None = None, ord
     if x.dtype.kind in "iu" and order:
         raise refuse("scipy.ndimage of an image of ints with order= above 1, or another mode= "
                      "than 'constant' and 'nearest', cannot be captured",
-                     "Convert it with .astype(float)")
+                     "Convert it with .astype(float)", "TJ206")
     wide: Any = cast(x, np.complex128 if x.dtype.kind == "c" else np.float64)
     return cast(by_splines(wide, list(places), order, mode, cval, prefilter), x.dtype)
 
@@ -241,7 +242,7 @@ def center_of_mass(input: object, labels: None = None, index: None = None) -> An
     """Return the mean of the places of an image, weighted by its numbers."""
     if labels is not None or index is not None:
         raise refuse("scipy.ndimage.center_of_mass with labels= or index= cannot be captured",
-                     "Use np.where with the labels")
+                     "Use np.where with the labels", "TJ203")
     x: Any = real_or_complex_image(input, "center_of_mass")
     grid: Any = np.indices(tuple(as_operand(d) for d in x.dims))
     whole = np.sum(x)

@@ -137,7 +137,8 @@ def _zetac(s: np.ndarray) -> Any:
 def zeta(x: object, q: object = None) -> Any:
     """Return the zeta function of Riemann or, with `q`, of Hurwitz."""
     if as_tracer(x).dtype.kind == "c":
-        raise refuse("scipy.special.zeta of complex numbers cannot be captured", "Use real ones")
+        raise refuse("scipy.special.zeta of complex numbers cannot be captured", "Use real ones",
+                     "TJ206")
     if q is None:
         return _double(_riemann, x)
     return _double(_hurwitz, x, q)
@@ -187,7 +188,7 @@ def diric(x: object, n: int) -> Any:
     n = known_int(n, "the number of scipy.special.diric")
     if not isinstance(n, (int, np.integer)) or n <= 0:
         raise refuse("scipy.special.diric of a number that is no constant int above 0 cannot be "
-                     "captured", "Pass a Python int")
+                     "captured", "Pass a Python int", "TJ205")
     below = np.sin(0.5 * given)
     near = np.abs(below) < 1e-7
     turns = np.rint(given / (2.0 * math.pi))

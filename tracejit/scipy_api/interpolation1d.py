@@ -122,13 +122,13 @@ def interp1d(x: object, y: object, kind: object = "linear", axis: int = -1, copy
         kind = {0: "zero", 1: "slinear", 2: "quadratic", 3: "cubic"}.get(kind, kind)
     if kind not in _KINDS:
         raise refuse(f"scipy.interpolate.interp1d of kind {kind!r} cannot be captured",
-                     "Use make_interp_spline")
+                     "Use make_interp_spline", "TJ203")
     places: Any = as_tracer(x)
     given: Any = as_tracer(y)
     if places.dtype.kind == "c" or (
             given.dtype.kind == "c" and kind in ("slinear", "quadratic", "cubic", "zero")):
         raise refuse("scipy.interpolate.interp1d of complex nodes, or by a spline of complex "
-                     "numbers, cannot be captured", "Interpolate the parts")
+                     "numbers, cannot be captured", "Interpolate the parts", "TJ206")
     along = normalize_axis(axis, len(given.dims))
     if not same_dim(places.dims[0], given.dims[along]):
         raise ValueError("x and y arrays must be equal in length along interpolation axis.")

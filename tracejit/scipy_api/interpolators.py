@@ -33,7 +33,7 @@ def _data(x: object, y: object, axis: int, name: str) -> tuple[Any, Any, int]:
     values: Any = as_tracer(y)
     if values.dtype.kind == "c":
         raise refuse(f"scipy.interpolate.{name} of complex numbers cannot be captured",
-                     "Interpolate the parts")
+                     "Interpolate the parts", "TJ206")
     along = axis % max(len(values.dims), 1)
     if not same_dim(places.dims[0], values.dims[along]):
         raise ValueError(f"The length of `y` along `axis`={axis} doesn't match the length of `x`")
@@ -58,7 +58,7 @@ def _fewer(x: Any, n: int) -> bool:
     found = current().decide(x.dims[0] - n, "<", "how many points an interpolator has")
     if found is None:
         raise refuse("an interpolator of as many points as data says cannot be captured",
-                     "Make their number that of an argument")
+                     "Make their number that of an argument", "TJ212")
     return found
 
 
@@ -80,7 +80,7 @@ def _ends(bc_type: object) -> tuple[Any, Any]:
         raise ValueError("`bc_type` must contain 2 elements to specify start and end conditions.")
     if "periodic" in [end for end in pair if isinstance(end, str)]:
         raise refuse("scipy.interpolate.CubicSpline with bc_type='periodic' cannot be captured",
-                     "Repeat the data before and behind, and use 'not-a-knot'")
+                     "Repeat the data before and behind, and use 'not-a-knot'", "TJ203")
     found = [named.get(end, end) if isinstance(end, str) else end for end in pair]
     return found[0], found[1]
 
@@ -125,7 +125,7 @@ def cubic_through(places: np.ndarray, values: np.ndarray, bc_type: object = "not
     if _fewer(places, 4) and "not-a-knot" in (start, stop):
         if _fewer(places, 3) or not (start == stop):
             raise refuse("scipy.interpolate.CubicSpline of so few points cannot be captured",
-                         "Use bc_type='natural', or more points")
+                         "Use bc_type='natural', or more points", "TJ213")
         bend = (m[1] - m[0]) / (wide[0] + wide[1])
         slopes = np.stack([m[0] - bend * wide[0], m[0] + bend * wide[0], m[1] + bend * wide[1]])
         return of_slopes(places, values, slopes, extrapolate, "CubicSpline", axis)

@@ -106,7 +106,7 @@ def _band(bp_in: object, n: int) -> tuple[int, int]:
                          f"n=z.shape[axis]={n} and {bp_in=}!")
     if stop == 0:
         raise refuse("scipy.signal.envelope of a band that ends at 0 cannot be captured",
-                     "Let bp_in end elsewhere")
+                     "Let bp_in end elsewhere", "TJ213")
     return start, stop
 
 
@@ -147,7 +147,7 @@ def envelope(z: object, bp_in: object = (1, None), *, n_out: int | None = None,
         raise ValueError(f"{residual=} not in ['lowpass', 'all', None]!")
     if given.dtype.kind == "c" and residual is not None:
         raise refuse("scipy.signal.envelope of a complex signal with residual= cannot be captured",
-                     "Say residual=None")
+                     "Say residual=None", "TJ203")
     n = need_int(given.dims[axis], "the length of a signal with an envelope")
     count = n if n_out is None else operator.index(n_out)
     if count <= 0:

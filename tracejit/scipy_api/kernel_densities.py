@@ -45,7 +45,7 @@ class Kernels(Made):
                     "integrate_kde", "resample", "set_bandwidth", "marginal", "covariance_factor",
                     "scotts_factor", "silverman_factor", "log_det"):
             raise refuse(f"`{name}` of scipy.stats.gaussian_kde of traced data cannot be captured",
-                         "Call it, or use evaluate, pdf, logpdf and integrate_box_1d")
+                         "Call it, or use evaluate, pdf, logpdf and integrate_box_1d", "TJ209")
         raise AttributeError(name)
 
     def _energies(self, points: object) -> tuple[Any, Any]:
@@ -53,7 +53,7 @@ class Kernels(Made):
         given = as_tracer(points)
         if given.dtype.kind not in "iuf":
             raise refuse(f"scipy.stats.gaussian_kde at points of {given.dtype} cannot be captured",
-                         "Give real numbers")
+                         "Give real numbers", "TJ206")
         at: Any = np.atleast_2d(cast(given, np.float64))
         require_finite(at)
         d, m = dims_of(at)
@@ -132,7 +132,7 @@ def _width(bw_method: object, count: np.ndarray, axes: int) -> Any:
         raise ValueError("`bw_method` should be 'scott', 'silverman', a scalar or a callable.")
     if callable(bw_method) and not isinstance(bw_method, TracedOperand):
         raise refuse("scipy.stats.gaussian_kde with a function as bw_method= cannot be captured",
-                     "Pass 'scott', 'silverman' or a number")
+                     "Pass 'scott', 'silverman' or a number", "TJ203")
     width: Any = as_tracer(bw_method)
     if len(width.dims):
         raise ValueError("`bw_method` should be 'scott', 'silverman', a scalar or a callable.")

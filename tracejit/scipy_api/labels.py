@@ -29,13 +29,13 @@ def _asked(name: str, question: _Question, may_be_empty: bool) -> Callable[..., 
         x: Any = as_tracer(input)
         if x.dtype.kind != "f":
             raise refuse(f"scipy.ndimage.{name} of an image of {x.dtype} cannot be captured",
-                         "Convert it with .astype(float)")
+                         "Convert it with .astype(float)", "TJ206")
         if labels is None:
             return question(np.ravel(x), np.ravel(x) == np.ravel(x))
         given: Any = as_tracer(labels)
         if given.dtype.kind not in "biu":
             raise refuse(f"scipy.ndimage.{name} of labels that are not ints cannot be captured",
-                         "Make them ints")
+                         "Make them ints", "TJ206")
         x, given = np.broadcast_arrays(x, given)
         values, names = np.ravel(x), np.ravel(given)
         if index is None:
@@ -43,13 +43,13 @@ def _asked(name: str, question: _Question, may_be_empty: bool) -> Callable[..., 
         which: Any = as_tracer(index)
         if which.dtype.kind not in "biu" or which.ndim > 1:
             raise refuse(f"scipy.ndimage.{name} of an index= that is no int or list of ints cannot "
-                         "be captured", "Pass a list of ints")
+                         "be captured", "Pass a list of ints", "TJ205")
         if not which.ndim:
             return one(values, names == which)
         count = known_length(which, "how many regions are asked for")
         if not count:
             raise refuse(f"scipy.ndimage.{name} of no regions cannot be captured",
-                         "Return something else where there are none")
+                         "Return something else where there are none", "TJ213")
         return np.stack([one(values, names == which[k]) for k in range(count)])
 
     def one(values: np.ndarray, inside: np.ndarray) -> Any:

@@ -51,7 +51,7 @@ def correlated(x: Any, weights: object, axis: int, mode: str, cval: object, befo
     given, x = x.dtype, x if x.dtype.kind in "fc" else cast(x, np.float64)
     if given.kind == "b":
         raise refuse("a filter of an array of bools cannot be captured",
-                     "Convert it with .astype(float)")
+                     "Convert it with .astype(float)", "TJ206")
     along = normalize_axis(axis, len(x.dims))
     moved: Any = np.moveaxis(x, along, 0)
     flat = np.reshape(moved, (moved.shape[0], -1))
@@ -70,7 +70,7 @@ def _one_axis(turned: bool) -> Callable[..., Any]:
                 mode: str = "reflect", cval: object = 0.0, origin: int = 0) -> Any:
         if output is not None or origin != 0:
             raise refuse(f"scipy.ndimage.{name} with output= or origin= cannot be captured",
-                         "Leave them out")
+                         "Leave them out", "TJ203")
         w: Any = as_tracer(weights) if turned else np.conj(as_tracer(weights))
         n = known_length(weights, "the number of weights of a filter")
         before = n // 2 if not turned else n - 1 - n // 2
@@ -86,7 +86,8 @@ def _constant(x: object, name: str) -> float:
         x = x if known is None else known[()]
     if not isinstance(x, (int, float, np.number)):
         raise refuse(f"scipy.ndimage.{name} of a width that is traced cannot be captured",
-                     "Its weights are as many as the width says: use a constant, or say radius=")
+                     "Its weights are as many as the width says: use a constant, or say radius=",
+                     "TJ205")
     return float(x)
 
 
@@ -97,7 +98,7 @@ def gaussian_filter1d(input: object, sigma: object, axis: int = -1, order: int =
     width: Any = _constant(sigma, "gaussian_filter1d") if radius is None else sigma
     if output is not None:
         raise refuse("scipy.ndimage.gaussian_filter1d with output= cannot be captured",
-                     "Leave it out")
+                     "Leave it out", "TJ203")
     half = int(truncate * width + 0.5) if radius is None else int(radius)
     places = np.arange(-half, half + 1) + (0.0 / width if radius is None else 0)  # raises for 0
     w = np.exp(-0.5 / (width * width) * places ** 2)
@@ -122,7 +123,7 @@ def gaussian_filter(input: object, sigma: object, order: int | Sequence[int] = 0
     x = as_tracer(input)
     if radius is not None or axes is not None or output is not None:
         raise refuse("scipy.ndimage.gaussian_filter with output=, radius= or axes= cannot be "
-                     "captured", "Use gaussian_filter1d")
+                     "captured", "Use gaussian_filter1d", "TJ203")
     order = known_int(order, "the order of gaussian_filter")
     orders = [order] * len(x.dims) if isinstance(order, int) else list(order)
     widths = list(sigma) if isinstance(sigma, (list, tuple)) else [sigma] * len(x.dims)
@@ -142,7 +143,7 @@ def uniform_filter1d(input: object, size: int, axis: int = -1, output: None = No
     n = int(_constant(size, "uniform_filter1d"))
     if output is not None or origin != 0:
         raise refuse("scipy.ndimage.uniform_filter1d with output= or origin= cannot be captured",
-                     "Leave them out")
+                     "Leave them out", "TJ203")
     if n < 1:
         raise RuntimeError("incorrect filter size")
     x: Any = as_tracer(input)

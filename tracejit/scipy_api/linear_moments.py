@@ -44,7 +44,8 @@ def _orders(order: object) -> tuple[list[int], bool]:
     known = known_array(as_tracer(order), "the orders of moments") if isinstance(
         order, TracedOperand) else np.asarray(order)
     if known is None:
-        raise refuse("scipy.stats.lmoment of traced orders cannot be captured", "Pass ints")
+        raise refuse("scipy.stats.lmoment of traced orders cannot be captured", "Pass ints",
+                     "TJ205")
     if known.ndim > 1:
         raise ValueError("`order` must be a scalar or a non-empty 1D array.")
     if known.dtype.kind not in "iu" or known.size == 0 or np.any(known <= 0):
@@ -100,7 +101,8 @@ def expectile(a: object, alpha: object = 0.5, *, weights: object = None) -> Any:
     """
     level: Any = cast(as_tracer(alpha), np.float64)
     if level.dims:
-        raise refuse("scipy.stats.expectile of several levels cannot be captured", "Use a loop")
+        raise refuse("scipy.stats.expectile of several levels cannot be captured", "Use a loop",
+                     "TJ207")
     require((level >= 0.0) & (level <= 1.0), ValueError,
             "The expectile level alpha must be in range [0, 1]")
     x: Any = np.reshape(cast(floats(a, "expectile"), np.float64), (-1,))
@@ -144,12 +146,12 @@ def quantile(x: object, p: object, *, method: str = "linear", axis: object = 0,
     share: Any = as_tracer(p)
     if weights is not None or share.dims:
         raise refuse("scipy.stats.quantile with weights= or of several shares cannot be captured",
-                     "Call it for each share, without weights")
+                     "Call it for each share, without weights", "TJ203")
     if share.dtype.kind != "f":
         raise ValueError("`p` must have real floating dtype.")
     if method != "harrell-davis" and method not in _METHODS:
         raise refuse("scipy.stats.quantile with such a method= cannot be captured",
-                     "Say 'linear', or another of np.quantile's continuous ones")
+                     "Say 'linear', or another of np.quantile's continuous ones", "TJ203")
     given = floats(x, "quantile")
     sample: Any = rows(given, axis)
     inside = (share >= 0.0) & (share <= 1.0)

@@ -70,11 +70,12 @@ def _monic(given: object) -> Any:
 def zpk2tf(z: object, p: object, k: object) -> tuple[Any, Any]:
     """Return the coefficients of a system with these zeros, poles and gain."""
     if as_tracer(z).ndim > 1:
-        raise refuse("scipy.signal.zpk2tf of several filters cannot be captured", "Use a loop")
+        raise refuse("scipy.signal.zpk2tf of several filters cannot be captured", "Use a loop",
+                     "TJ207")
     for x in (z, p):
         if isinstance(x, TracedOperand) and as_tracer(x).dtype.char not in "dD":
             raise refuse(f"scipy.signal.zpk2tf of {as_tracer(x).dtype} cannot be captured",
-                         "Convert zeros and poles with .astype(np.float64)")
+                         "Convert zeros and poles with .astype(np.float64)", "TJ206")
     gain: Any = np.atleast_1d(as_inexact(k))
     return gain * _monic(np.atleast_1d(z)), np.atleast_1d(_monic(np.atleast_1d(p)))  # type: ignore[call-overload]
 
@@ -83,7 +84,8 @@ def tf2zpk(b: object, a: object) -> Any:
     """Return zeros, poles and gain; the zeros and poles are complex."""
     num, den = normalized(b, a)
     if num.ndim != 1:
-        raise refuse("scipy.signal.tf2zpk of several filters cannot be captured", "Use a loop")
+        raise refuse("scipy.signal.tf2zpk of several filters cannot be captured", "Use a loop",
+                     "TJ207")
     dtype = np.result_type(num.dtype, den.dtype)
     num, den = cast(num, dtype), cast(den, dtype)
     return roots(num / num[0]), roots(den), num[0]
@@ -121,7 +123,8 @@ def matrices_of(*given: object) -> list[Any]:
 def ss2tf(A: object, B: object, C: object, D: object, input: int = 0) -> Any:
     """Return the coefficients of a system of states, of one of its inputs."""
     if any(x is None for x in (A, B, C, D)):
-        raise refuse("scipy.signal.ss2tf without a matrix cannot be captured", "Pass zeros")
+        raise refuse("scipy.signal.ss2tf without a matrix cannot be captured", "Pass zeros",
+                     "TJ203")
     a, b, c, d = matrices_of(A, B, C, D)
     count = known_length(d[0], "how many inputs a system has")
     if input >= count:
@@ -142,7 +145,7 @@ def cont2discrete(system: tuple[object, ...], dt: np.ndarray, method: str = "zoh
     """Return a system in steps of time from one in continuous time."""
     if not isinstance(system, (tuple, list)):
         raise refuse("scipy.signal.cont2discrete of an object cannot be captured",
-                     "Pass the tuple of its arrays")
+                     "Pass the tuple of its arrays", "TJ203")
     if len(system) == 2:
         found = cont2discrete(tf2ss(*system), dt, method, alpha)
         return (*ss2tf(*found[:4]), dt)

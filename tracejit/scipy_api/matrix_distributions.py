@@ -144,7 +144,8 @@ def _matrix_normal_logpdf(X: object, mean: object = None, rowcov: object = 1,
     """Return the logarithm of the density of a normal distribution of matrices, of one matrix."""
     matrix: Any = double(X)
     if len(matrix.dims) != 2:
-        raise refuse("matrix_normal.logpdf of several matrices cannot be captured", "Use a loop")
+        raise refuse("matrix_normal.logpdf of several matrices cannot be captured", "Use a loop",
+                     "TJ207")
     rows, columns = (need_int(d, "the size of a normal matrix") for d in matrix.dims)
     sizes = [double(c).dims[0] if double(c).dims else 1 for c in (rowcov, colcov)]
     for size, own in zip(double(mean).dims if mean is not None else sizes, matrix.dims,
@@ -165,7 +166,8 @@ def _invwishart_logpdf(x: object, df: object, scale: object) -> Any:
     """Return the logarithm of the density of an inverse Wishart distribution, of one matrix."""
     matrix: Any = np.atleast_2d(double(x))
     if len(matrix.dims) != 2:
-        raise refuse("invwishart.logpdf of several matrices cannot be captured", "Use a loop")
+        raise refuse("invwishart.logpdf of several matrices cannot be captured", "Use a loop",
+                     "TJ207")
     n = need_int(matrix.dims[0], "the dimension of an inverse Wishart distribution")
     nu: Any = double(df)
     require(nu > n - 1, ValueError, "Degrees of freedom must be greater than the dimension of "
@@ -181,7 +183,8 @@ def _matrix_t_logpdf(X: object, mean: object = None, row_spread: object = 1,
     """Return the logarithm of the density of Student's distribution of matrices, of one matrix."""
     matrix: Any = double(X)
     if len(matrix.dims) != 2:
-        raise refuse("matrix_t.logpdf of several matrices cannot be captured", "Use a loop")
+        raise refuse("matrix_t.logpdf of several matrices cannot be captured", "Use a loop",
+                     "TJ207")
     rows, columns = (need_int(d, "the size of a matrix of Student's") for d in matrix.dims)
     sizes = [double(c).dims[0] if double(c).dims else 1 for c in (row_spread, col_spread)]
     for size, own in zip(double(mean).dims if mean is not None else sizes, matrix.dims,

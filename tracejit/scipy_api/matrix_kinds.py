@@ -51,11 +51,11 @@ def qr_multiply(a: object, c: object, mode: str = "right", pivoting: bool = Fals
         raise ValueError(f"Mode argument can only be 'left' or 'right' but not '{mode}'")
     if pivoting or overwrite_c:
         raise refuse("scipy.linalg.qr_multiply with pivoting= or overwrite_c= cannot be captured",
-                     "Leave them out")
+                     "Leave them out", "TJ203")
     x: Any = np.atleast_2d(as_inexact(a))
     other: Any = as_inexact(c)
     if x.ndim != 2 or other.ndim > 2:
-        raise refuse("scipy.linalg.qr_multiply of stacks cannot be captured", "Use a loop")
+        raise refuse("scipy.linalg.qr_multiply of stacks cannot be captured", "Use a loop", "TJ207")
     q, r = FOREIGN["scipy.linalg.qr"](x, mode="economic")
     q = np.conj(q) if conjugate else q
     shared = dims_of(other)[-1] if mode == "right" else dims_of(other)[0]
@@ -81,7 +81,8 @@ def _raised(band: np.ndarray) -> Any:
 def _band(x: object, name: str) -> Any:
     band: Any = as_inexact(x)
     if band.ndim != 2:
-        raise refuse(f"scipy.linalg.{name} of a stack of bands cannot be captured", "Use a loop")
+        raise refuse(f"scipy.linalg.{name} of a stack of bands cannot be captured", "Use a loop",
+                     "TJ207")
     return band
 
 
@@ -115,7 +116,8 @@ def convolution_matrix(a: object, n: int, mode: str = "full") -> Any:
     """Return the matrix by which a vector of n numbers is convolved with another one."""
     x: Any = as_tracer(a)
     if x.ndim != 1:
-        raise refuse("scipy.linalg.convolution_matrix of a stack cannot be captured", "Use a loop")
+        raise refuse("scipy.linalg.convolution_matrix of a stack cannot be captured", "Use a loop",
+                     "TJ207")
     if mode not in ("full", "valid", "same"):
         raise ValueError("'mode' argument must be one of ('full', 'valid', 'same')")
     columns, count = operator.index(n), known_length(x, "the length of a convolution")
@@ -135,7 +137,7 @@ def leslie(f: object, s: object) -> Any:
     lives: Any
     births, lives = (np.atleast_1d(as_inexact(x)) for x in (f, s))
     if births.ndim != 1 or lives.ndim != 1:
-        raise refuse("scipy.linalg.leslie of stacks cannot be captured", "Use a loop")
+        raise refuse("scipy.linalg.leslie of stacks cannot be captured", "Use a loop", "TJ207")
     n = known_length(births, _SIZE)
     if n != known_length(lives, _SIZE) + 1:
         raise ValueError("Incorrect lengths for f and s. The length of s along the last axis must "
@@ -149,7 +151,8 @@ def fiedler_companion(a: object) -> Any:
     """Return M. Fiedler's matrix with the roots of a polynomial, all but empty off a band."""
     given: Any = np.atleast_1d(as_inexact(a))
     if given.ndim != 1:
-        raise refuse("scipy.linalg.fiedler_companion of a stack cannot be captured", "Use a loop")
+        raise refuse("scipy.linalg.fiedler_companion of a stack cannot be captured", "Use a loop",
+                     "TJ207")
     count = known_length(given, "how many coefficients a polynomial has")
     if count == 1:
         return cast(as_tracer(zeros(0)), given.dtype)
@@ -177,7 +180,7 @@ def diagsvd(s: object, M: int, N: int) -> Any:
     x: Any = as_inexact(s)
     count, rows, columns = known_length(x, _SIZE), operator.index(M), operator.index(N)
     if x.ndim != 1:
-        raise refuse("scipy.linalg.diagsvd of a stack cannot be captured", "Use a loop")
+        raise refuse("scipy.linalg.diagsvd of a stack cannot be captured", "Use a loop", "TJ207")
     if count not in (rows, columns):
         raise ValueError("Length of s must be M or N.")
     if count == rows:
@@ -189,7 +192,7 @@ def cdf2rdf(w: object, v: object) -> Any:
     """Return eigenvalues and vectors that are complex as real blocks and vectors."""
     values, vectors = (cast(as_inexact(x), np.complex128) for x in (w, v))
     if len(values.dims) != 1 or len(vectors.dims) != 2:
-        raise refuse("scipy.linalg.cdf2rdf of stacks cannot be captured", "Use a loop")
+        raise refuse("scipy.linalg.cdf2rdf of stacks cannot be captured", "Use a loop", "TJ207")
     return call_function(real_pairs, (values, vectors), {})
 
 

@@ -190,7 +190,7 @@ def _stats(name: str, d: Distribution, *args: object, **kwargs: object) -> Any:
     moments: Any = behind[0] if behind else kwargs.pop("moments", "mv")
     if set(moments) - {"m", "v"}:
         raise refuse(f"scipy.stats.{name}.stats of other moments than the mean and the variance "
-                     "cannot be captured", 'Ask for moments="mv"')
+                     "cannot be captured", 'Ask for moments="mv"', "TJ203")
     found = tuple(_moment(name, d, what, *args, **kwargs)
                   for sign, what in (("m", "mean"), ("v", "var")) if sign in moments)
     return found[0] if len(found) == 1 else found

@@ -66,7 +66,7 @@ def computed_again(holders: tuple[object, ...], inputs: tuple[Value, ...],
         y = value()
         if frame.written or _held(*holders) != before:
             raise refuse(f"a function that changes something outside of it, and {role}, cannot be "
-                         "captured", "Return what it finds instead")
+                         "captured", "Return what it finds instead", "TJ510")
         block = without_prints(scope.close([atom_of(y)]))
     refuse_draws(block, f"a function {role}, and which its derivative computes again")
     return block

@@ -40,14 +40,15 @@ class Solution(Made):
     def __getattr__(self, name: str) -> Any:
         if name not in ("nfev", "njev", "nlu", "keys", "items", "values", "get"):
             raise AttributeError(name)
-        raise refuse(f"`{name}` of a solution of solve_ivp cannot be captured", "Use `t` and `y`")
+        raise refuse(f"`{name}` of a solution of solve_ivp cannot be captured", "Use `t` and `y`",
+                     "TJ209")
 
 
 def _pair(method: object) -> Pair:
     """Return the coefficients of a method, as SciPy has them."""
     if method not in ("RK45", "RK23"):
         raise refuse(f"scipy.integrate.solve_ivp with method={method!r} cannot be captured",
-                     "Use 'RK45' or 'RK23', or tracejit.register_op")
+                     "Use 'RK45' or 'RK23', or tracejit.register_op", "TJ203")
     kind: Any = getattr(sys.modules["scipy.integrate"], str(method))
     return Pair(kind.C, kind.A, kind.B, kind.E, kind.P, kind.error_estimator_order)
 
@@ -60,13 +61,13 @@ def solve_ivp(fun: Callable[..., object], t_span: tuple[float, float], y0: objec
     """Return the solution of an initial value problem."""
     if dense_output or events is not None:
         raise refuse("scipy.integrate.solve_ivp with dense_output= or events= cannot be captured",
-                     "Use t_eval=, and a loop that ends where the event is")
+                     "Use t_eval=, and a loop that ends where the event is", "TJ203")
     pair = _pair(method)
     start, end = (cast(as_tracer(t), np.float64) for t in t_span)
     y = as_tracer(y0)
     if y.dtype.kind == "c" or len(y.dims) != 1:
         raise refuse("scipy.integrate.solve_ivp of complex numbers, or of a state that is no "
-                     "vector, cannot be captured", "Use real numbers in a vector")
+                     "vector, cannot be captured", "Use real numbers in a vector", "TJ214")
     y = cast(y, np.float64)
     given = () if args is None else tuple(args)  # type: ignore[arg-type]
     share: Any = np.maximum(cast(as_tracer(rtol), np.float64), 100.0 * np.finfo(float).eps)
@@ -114,7 +115,8 @@ def fixed_quad(func: Callable[..., object], a: object, b: object, args: tuple[ob
 def romb(y: object, dx: object = 1.0, axis: int = -1, show: bool = False) -> Any:
     """Return the integral of 2 ** k + 1 numbers by W. Romberg's rule."""
     if show:
-        raise refuse("scipy.integrate.romb with show=True cannot be captured", "Leave it out")
+        raise refuse("scipy.integrate.romb with show=True cannot be captured", "Leave it out",
+                     "TJ203")
     rows: Any = np.moveaxis(as_tracer(y), axis, 0)  # type: ignore[type-var]
     count = need_int(rows.dims[0], "the number of samples of Romberg's rule") - 1
     levels = count.bit_length() - 1

@@ -76,7 +76,7 @@ def _joined(r: object, p: object, k: object, tol: float, name: str, turned: bool
     (shares, n), (poles, m), (whole, q) = (_row(x, name) for x in (r, p, k))
     if n != m:
         raise refuse(f"scipy.signal.{name} of {n} residues and {m} poles cannot be captured",
-                     "Give one for each")
+                     "Give one for each", "TJ213")
     _apart(poles, m, tol, name)
     low = _monic([poles[j] for j in range(m)], poles)
     total: Any = None

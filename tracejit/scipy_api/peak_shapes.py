@@ -94,7 +94,7 @@ def _image(x: object, name: str) -> Any:
     given: Any = as_inexact(x)
     if given.ndim != 2:
         raise refuse(f"scipy.signal.{name} of an array of other than two axes cannot be captured",
-                     "Make it a matrix")
+                     "Make it a matrix", "TJ207")
     return given
 
 

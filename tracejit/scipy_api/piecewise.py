@@ -48,7 +48,7 @@ class Piecewise(Made):
         if name not in ("extend", "roots", "solve"):
             raise AttributeError(name)
         raise refuse(f"`{name}` of an interpolator of traced data cannot be captured",
-                     "Call it, or use derivative, antiderivative and integrate")
+                     "Call it, or use derivative, antiderivative and integrate", "TJ209")
 
     def _like(self, c: np.ndarray, extrapolate: object) -> Piecewise:
         return type(self)(self.x, c, extrapolate, self.name, self.axis, self.ascends)
@@ -164,7 +164,8 @@ def real_points(x: object) -> Any:
     """Return an array of floats, and refuse complex numbers."""
     given = as_inexact(x)
     if given.dtype.kind == "c":
-        raise refuse("interpolation at complex points, or on a complex grid", "Give real ones")
+        raise refuse("interpolation at complex points, or on a complex grid", "Give real ones",
+                     "TJ206")
     return given
 
 

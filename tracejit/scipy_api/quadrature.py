@@ -78,7 +78,7 @@ def _outermost() -> Iterator[None]:
     """Refuse an integral within an integral: its program would be some hundred times as large."""
     if _WITHIN.get():
         raise refuse("scipy.integrate.quad in a function that quad integrates cannot be captured",
-                     "Use scipy.integrate.fixed_quad for the inner integral")
+                     "Use scipy.integrate.fixed_quad for the inner integral", "TJ214")
     token = _WITHIN.set(True)
     try:
         yield
@@ -95,7 +95,7 @@ def quad(func: Callable[..., object], a: object, b: object, args: object = (),
     if full_output or points is not None or weight is not None:
         raise refuse("scipy.integrate.quad with full_output=, points= or weight= cannot be "
                      "captured", "Add the integrals between the points, or write the weight as "
-                     "a factor")
+                     "a factor", "TJ203")
     if complex_func:
         parts = [quad(functools.partial(part_of, func, k), a, b, args, 0, epsabs, epsrel, limit)
                  for k in (0, 1)]

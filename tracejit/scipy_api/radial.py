@@ -142,14 +142,14 @@ def rbf_interpolator(y: object, d: object, neighbors: None = None, smoothing: ob
     """Return the interpolator of traced data."""
     if neighbors is not None:
         raise refuse("scipy.interpolate.RBFInterpolator with neighbors= cannot be captured",
-                     "Leave it out: all points are neighbours then")
+                     "Leave it out: all points are neighbours then", "TJ203")
     places: Any = cast(as_tracer(real_points(y)), np.float64)
     values: Any = as_inexact(d)
     if places.ndim != 2:
         raise ValueError("`y` must be a 2-dimensional array.")
     if values.dtype.kind == "c":
         raise refuse("scipy.interpolate.RBFInterpolator of complex numbers cannot be captured",
-                     "Interpolate the parts")
+                     "Interpolate the parts", "TJ206")
     if not same_dim(places.dims[0], values.dims[0]):
         raise ValueError(f"Expected the first axis of `d` to have length {places.shape[0]}.")
     of_finite("scipy.interpolate.RBFInterpolator", places, values)
@@ -163,7 +163,7 @@ def rbf_interpolator(y: object, d: object, neighbors: None = None, smoothing: ob
     order = max(least, 0) if degree is None else int(np.asarray(degree))
     if order < least or order < -1:
         raise refuse("a polynomial of a degree that SciPy warns of, or does not allow, cannot be "
-                     "captured", f"Say degree={max(least, 0)} or more")
+                     "captured", f"Say degree={max(least, 0)} or more", "TJ213")
     count = need_int(places.dims[1], "how many coordinates points have")
     shape: Any = 1.0 if epsilon is None else epsilon
     made = Radial(places, name, shape, _powers(count, order))
@@ -177,7 +177,7 @@ def _of_object(x: object) -> Radial:
     """Return an interpolator that SciPy made, its arrays read like any others."""
     if read_attribute(x, "neighbors") is not None:
         raise refuse("an RBFInterpolator with neighbors= cannot be captured",
-                     "Leave it out: all points are neighbours then")
+                     "Leave it out: all points are neighbours then", "TJ203")
     rows = known_array(as_tracer(read_attribute(x, "powers")), "the powers of a polynomial")
     assert rows is not None
     powers = [tuple(map(int, row)) for row in rows]

@@ -92,11 +92,11 @@ def _pair(name: str, x: object, y: object) -> tuple[Any, Any]:
     a, b = (stop_gradient(cast(floats(v, name), np.float64)) for v in (x, y))
     if len(dims_of(a)) != 1 or len(dims_of(b)) != 1:
         raise refuse(f"scipy.stats.{name} of arrays of several axes cannot be captured",
-                     "Pass two vectors")
+                     "Pass two vectors", "TJ207")
     if not same_dim(dims_of(a)[0], dims_of(b)[0]):
         if is_one(dims_of(a)[0]) or is_one(dims_of(b)[0]):
             raise refuse(f"scipy.stats.{name} of one number and a sample cannot be captured",
-                         "Pass two vectors")
+                         "Pass two vectors", "TJ207")
         raise ValueError("All inputs must have the same length.")
     return a, b
 
@@ -107,7 +107,7 @@ def spearmanr(a: object, b: object = None, axis: int = 0, nan_policy: str = "pro
     only_propagating("spearmanr", nan_policy)
     if b is None or alternative != "two-sided":
         raise refuse("scipy.stats.spearmanr of one array, or with alternative=, cannot be captured",
-                     "Pass two vectors")
+                     "Pass two vectors", "TJ203")
     x, y = _pair("spearmanr", a, b)
     n = as_operand(dims_of(x)[0])
     require_ours(n > 2, NotCaptured, "scipy.stats.spearmanr of less than three pairs is not "
@@ -153,12 +153,12 @@ def kendalltau(x: object, y: object, *, nan_policy: str = "propagate", method: s
     only_propagating("kendalltau", nan_policy)
     if variant != "b" or method not in ("auto", "asymptotic") or alternative != "two-sided":
         raise refuse("scipy.stats.kendalltau with variant=, alternative= or method='exact' cannot "
-                     "be captured", "Leave them out")
+                     "be captured", "Leave them out", "TJ203")
     a, b = _pair("kendalltau", x, y)
     count = need_int(dims_of(a)[0], "how many pairs are ranked")
     if count < 2:
         raise refuse("scipy.stats.kendalltau of less than two pairs cannot be captured",
-                     "Give more")
+                     "Give more", "TJ213")
     require_ours(np.logical_not(np.any(np.isnan(a) | np.isnan(b))), NotCaptured,
                  "scipy.stats.kendalltau of a NaN is not captured. Leave it out")
     signs = _order(a) * _order(b)
@@ -211,7 +211,7 @@ def theilslopes(y: object, x: object = None, alpha: object = 0.95, method: str =
     level = known_array(as_tracer(alpha), "the level of an interval")
     if axis is not None or keepdims or level is None:
         raise refuse("scipy.stats.theilslopes with axis=, keepdims= or a traced alpha= cannot be "
-                     "captured", "Leave them out")
+                     "captured", "Leave them out", "TJ203")
     only_propagating("theilslopes", nan_policy)
     if method not in ("joint", "separate"):
         raise ValueError(f"method must be either 'joint' or 'separate'.'{method}' is invalid.")
@@ -259,7 +259,7 @@ def siegelslopes(y: object, x: object = None, method: str = "hierarchical", *, a
         raise ValueError("method can only be 'hierarchical' or 'separate'")
     if axis is not None or keepdims:
         raise refuse("scipy.stats.siegelslopes with axis= or keepdims= cannot be captured",
-                     "Leave them out")
+                     "Leave them out", "TJ203")
     only_propagating("siegelslopes", nan_policy)
     v, u = _points("siegelslopes", y, x)
     n = as_operand(dims_of(v)[0])
@@ -286,7 +286,7 @@ def _points(name: str, y: object, x: object) -> tuple[Any, Any]:
     if not same_dim(dims_of(u)[0], dims_of(v)[0]):
         if is_one(dims_of(u)[0]) or is_one(dims_of(v)[0]):
             raise refuse(f"scipy.stats.{name} of one number and a sample cannot be captured",
-                         "Pass two vectors")
+                         "Pass two vectors", "TJ207")
         raise ValueError("Array shapes are incompatible for broadcasting.")
     return v, u
 

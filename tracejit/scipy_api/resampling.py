@@ -32,11 +32,11 @@ def resample(x: object, num: int, t: None = None, axis: int = 0, window: None = 
     """Return a periodic signal at another number of points, by its Fourier series."""
     if t is not None or window is not None or domain != "time":
         raise refuse("scipy.signal.resample with t=, window= or domain= cannot be captured",
-                     "Leave them out")
+                     "Leave them out", "TJ203")
     moved = _moved(_floats(x), axis, -1)
     if moved.dtype.kind == "c":
         raise refuse("scipy.signal.resample of complex numbers cannot be captured",
-                     "Resample the parts")
+                     "Resample the parts", "TJ206")
     before, after = need_int(dims_of(moved)[-1], "the length of a signal to resample"), int(num)
     least = min(before, after)
     kept = np.fft.rfft(moved)[..., :least // 2 + 1]
@@ -60,7 +60,7 @@ def upfirdn(h: object, x: object, up: int = 1, down: int = 1, axis: int = -1,
     """Return a signal with zeros put in, through a finite filter, and of that every so manyth."""
     if mode != "constant" or cval != 0:
         raise refuse("scipy.signal.upfirdn with mode= or cval= cannot be captured",
-                     "Use np.pad before")
+                     "Use np.pad before", "TJ203")
     if len(as_tracer(h).dims) != 1:
         raise ValueError("h must be 1-D with non-zero length")
     up, down = operator.index(up), operator.index(down)
@@ -100,7 +100,7 @@ def resample_poly(x: object, up: int, down: int, axis: int = 0,
     """Return a signal at a rate that is a ratio of ints, through a finite filter."""
     if padtype != "constant" or cval is not None:
         raise refuse("scipy.signal.resample_poly with padtype= or cval= cannot be captured",
-                     "Leave them out")
+                     "Leave them out", "TJ203")
     given = _floats(x)
     common = math.gcd(operator.index(up), operator.index(down))
     up, down = operator.index(up) // common, operator.index(down) // common
@@ -133,7 +133,7 @@ def sosfiltfilt(sos: object, x: object, axis: int = -1, padtype: str | None = "o
             sos, "the zeros of a filter decide how far a signal is continued")
         if known is None:
             raise refuse("scipy.signal.sosfiltfilt of traced sections cannot be captured without "
-                         "padlen=", "Say padlen=")
+                         "padlen=", "Say padlen=", "TJ203")
         padlen = 3 * (2 * count + 1 - min(np.sum(known[:, 2] == 0), np.sum(known[:, 5] == 0)))
     edge = 0 if padtype is None or padlen is None else int(padlen)
     given: Any = as_tracer(x)
@@ -160,7 +160,7 @@ def decimate(x: object, q: int, n: int | None = None, ftype: object = "iir", axi
     """Return every q-th number of a signal, after a low-pass filter."""
     if ftype not in ("iir", "fir") or not zero_phase:
         raise refuse("scipy.signal.decimate with a filter of one's own, or without zero_phase, "
-                     "cannot be captured", "Filter the signal before, and slice it")
+                     "cannot be captured", "Filter the signal before, and slice it", "TJ203")
     q = operator.index(q)
     if ftype == "fir":
         h = _design("firwin", (20 * q if n is None else n) + 1, 1.0 / q, window="hamming")
@@ -227,7 +227,7 @@ def places_of(grid: object, whole: bool, fs: np.ndarray, last: bool) -> Any:
 def _polynomial(c: object, turn: np.ndarray) -> Any:
     given: Any = np.atleast_1d(as_tracer(c))
     if len(given.dims) != 1:
-        raise refuse("scipy.signal.freqz of several filters cannot be captured", "Use a loop")
+        raise refuse("freqz of several filters cannot be captured", "Use a loop", "TJ207")
     total: Any = 0.0 * turn
     for k in reversed(range(known_length(given, "the length of a filter"))):
         total = total * turn + given[k]
@@ -238,7 +238,8 @@ def freqz(b: object, a: object = 1, worN: object = 512, whole: bool = False, plo
           fs: np.ndarray = 2.0 * math.pi, include_nyquist: bool = False) -> Any:  # type: ignore[assignment]
     """Return frequencies, and the answer of a rational filter to each."""
     if plot is not None:
-        raise refuse("scipy.signal.freqz with plot= cannot be captured", "Plot what it returns")
+        raise refuse("scipy.signal.freqz with plot= cannot be captured", "Plot what it returns",
+                     "TJ203")
     w = places_of(worN, whole, fs, include_nyquist)
     turn = np.exp(-1j * w)
     found = _polynomial(b, turn) / _polynomial(a, turn)
@@ -267,7 +268,7 @@ def chirp(t: object, f0: np.ndarray, t1: np.ndarray, f1: np.ndarray, method: str
     """Return a cosine whose frequency changes."""
     if method not in ("linear", "lin", "li", "quadratic", "quad", "q", "logarithmic", "log", "lo"):
         raise refuse(f"scipy.signal.chirp with method={method!r} cannot be captured",
-                     "Use 'linear', 'quadratic' or 'logarithmic'")
+                     "Use 'linear', 'quadratic' or 'logarithmic'", "TJ203")
     t = as_inexact(t)
     if method.startswith("li"):
         turns = f0 * t + 0.5 * (f1 - f0) / t1 * t * t

@@ -27,7 +27,7 @@ def system_of(system: object, name: str) -> tuple[Any, ...]:
     """Return a system as its tuple of arrays."""
     if not isinstance(system, (tuple, list)):
         raise refuse(f"scipy.signal.{name} of an object cannot be captured",
-                     "Pass the tuple of its arrays")
+                     "Pass the tuple of its arrays", "TJ203")
     return tuple(system)
 
 
@@ -42,7 +42,8 @@ def _from_roots(x: np.ndarray, given: object) -> Any:
 
 def _no_plot(plot: object, name: str) -> None:
     if plot is not None:
-        raise refuse(f"scipy.signal.{name} with plot= cannot be captured", "Plot what it returns")
+        raise refuse(f"scipy.signal.{name} with plot= cannot be captured", "Plot what it returns",
+                     "TJ203")
 
 
 def findfreqs(num: object, den: object, N: object, kind: str = "ba") -> Any:
@@ -121,7 +122,7 @@ def _fraction(parts: tuple[np.ndarray, ...], name: str) -> tuple[Any, Any]:
         top, low = normalized(*parts)
         if np.result_type(top.dtype, low.dtype).kind == "c" or top.ndim > 1:
             raise refuse(f"scipy.signal.{name} of complex coefficients or of several outputs "
-                         "cannot be captured", "Use scipy.signal.freqs or freqz")
+                         "cannot be captured", "Use scipy.signal.freqs or freqz", "TJ206")
         return top, low
     top, low = ss2tf(*parts[:4])  # type: ignore[arg-type]
     if known_length(top, "how many outputs a system has") != 1 or known_length(

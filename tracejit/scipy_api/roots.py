@@ -56,7 +56,8 @@ class Root:
     def __getattr__(self, name: str) -> Any:
         if name not in ("flag", "keys", "items", "values", "get"):
             raise AttributeError(name)
-        raise refuse(f"`{name}` of a root cannot be captured", "Use `root` and `converged`")
+        raise refuse(f"`{name}` of a root cannot be captured", "Use `root` and `converged`",
+                     "TJ209")
 
 
 def _implied(f: Callable[..., object], found: object, args: tuple[object, ...]) -> Any:
@@ -70,7 +71,7 @@ def _implied(f: Callable[..., object], found: object, args: tuple[object, ...]) 
         y = as_tracer(call_function(f, (scalar_of(v, weak=is_weak(found)), *args), {}))
         if y.dims or y.dtype.kind == "c":
             raise refuse("a root of a function that does not return a real number cannot be "
-                         "captured", "Use a loop over the elements")
+                         "captured", "Use a loop over the elements", "TJ214")
         return cast(y, np.float64)
 
     block = computed_again((f, args), (v,), left, "of which a root is looked for")
@@ -129,7 +130,7 @@ def newton(func: Callable[..., object], x0: object, fprime: Callable[..., object
     start: Any = as_tracer(x0)
     if start.dims or start.dtype.kind == "c":
         raise refuse("scipy.optimize.newton of several or complex numbers cannot be captured",
-                     "Use a loop, or write the iteration")
+                     "Use a loop, or write the iteration", "TJ214")
     x = cast(start, np.float64 if start.dtype.kind != "f" else start.dtype)
     x = scalar_of(x.value)
     if fprime is not None:
@@ -153,7 +154,7 @@ def fixed_point(func: Callable[..., object], x0: object, args: tuple[object, ...
     start = as_tracer(x0)
     if start.dims or start.dtype.kind == "c":
         raise refuse("scipy.optimize.fixed_point of several or complex numbers cannot be captured",
-                     "Use a loop over the elements, or write the iteration")
+                     "Use a loop over the elements, or write the iteration", "TJ214")
     accelerated = {"del2": True, "iteration": False}[method]
     found = call_function(fixed, (func, x0, xtol, operator.index(maxiter), accelerated, args), {})
 
@@ -190,14 +191,14 @@ def root_scalar(f: Callable[..., object], args: object = (), method: str | None 
     if kind in _BRACKETED:
         if not isinstance(bracket, (list, tuple)):
             raise refuse("scipy.optimize.root_scalar with a bracket that is no list or tuple "
-                         "cannot be captured", "Pass bracket=[a, b]")
+                         "cannot be captured", "Pass bracket=[a, b]", "TJ203")
         return _BRACKETED[kind](f, *bracket[:2], given, **words)[1]
     slopes: dict[str, tuple[object, ...]] = {
         "newton": (fprime,), "halley": (fprime, fprime2), "secant": ()}
     if kind not in slopes or not all(map(callable, slopes[kind])):
         raise refuse(f"scipy.optimize.root_scalar with method={kind!r}, or without derivatives "
                      "that are functions, cannot be captured",
-                     "Use 'brentq', 'bisect' or 'secant', or pass fprime= and fprime2=")
+                     "Use 'brentq', 'bisect' or 'secant', or pass fprime= and fprime2=", "TJ203")
     if "xtol" in words:
         words["tol"] = words.pop("xtol")
     if kind == "secant":

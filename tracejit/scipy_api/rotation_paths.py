@@ -37,7 +37,7 @@ class Slerping(Made):
 
     def as_leaf(self) -> NoReturn:
         """Refuse to be an argument or a result."""
-        raise refuse("a Slerp that captured code made, as a result", "Call it")
+        raise refuse("a Slerp that captured code made, as a result", "Call it", "TJ210")
 
     def __call__(self, times: object) -> Turning:
         """Return the rotations at times."""

@@ -44,7 +44,8 @@ def _numbers(x: object) -> Any:
     """Return an operand in double precision."""
     given: Any = as_tracer(x)
     if given.dtype.kind == "c":
-        raise refuse("a rotation of complex numbers cannot be captured", "Give real ones, x.real")
+        raise refuse("a rotation of complex numbers cannot be captured", "Give real ones, x.real",
+                     "TJ206")
     return cast(given, np.float64)
 
 
@@ -57,7 +58,7 @@ def _require_axes(x: Tracer, name: str, behind: tuple[int, ...]) -> None:
                          f"{', '.join(map(str, behind))}), got {x.shape}")
     if len(x.dims) > n + 1:
         raise refuse("a stack of rotations with more than one axis cannot be captured",
-                     "Reshape it to one axis")
+                     "Reshape it to one axis", "TJ207")
 
 
 class Turning(Made):
@@ -76,12 +77,12 @@ class Turning(Made):
         if name not in _OF_OTHERS:
             raise AttributeError(name)
         raise refuse(f"`{name}` of a Rotation of traced data cannot be captured",
-                     "Write it with as_matrix, as_quat or as_rotvec")
+                     "Write it with as_matrix, as_quat or as_rotvec", "TJ209")
 
     def as_leaf(self) -> NoReturn:
         """Refuse to be an argument or a result."""
         raise refuse("a Rotation that captured code made, as a result",
-                     "Return its .as_quat() or .as_matrix()")
+                     "Return its .as_quat() or .as_matrix()", "TJ210")
 
     @property
     def single(self) -> bool:
@@ -137,7 +138,8 @@ class Turning(Made):
     def mean(self, weights: object = None, axis: None = None) -> Turning:
         """Return the mean, weighted or not."""
         if axis is not None:
-            raise refuse("the mean of rotations with axis= cannot be captured", "Leave it out")
+            raise refuse("the mean of rotations with axis= cannot be captured", "Leave it out",
+                         "TJ207")
         q: Any = self.quat[None] if self.single else self.quat
         return Turning(averaged(q, None if weights is None else _numbers(weights)))
 
@@ -154,7 +156,7 @@ class Turning(Made):
     def __pow__(self, n: object, modulus: None = None) -> Turning:
         if modulus is not None or holds_traced(n) or not isinstance(n, (int, float)):
             raise refuse("a power of a Rotation with a traced exponent, or a modulus, cannot be "
-                         "captured", "Use Rotation.from_rotvec(n * r.as_rotvec())")
+                         "captured", "Use Rotation.from_rotvec(n * r.as_rotvec())", "TJ205")
         if n in (1, -1):
             return Turning(self.quat.copy()) if n == 1 else self.inv()
         return Turning(of_vector(float(n) * vector_of(self.quat)))
@@ -176,7 +178,7 @@ class Turning(Made):
         found = self.quat[key]
         if found.ndim not in (1, 2) or isinstance(key, tuple):
             raise refuse("a stack of rotations indexed by several axes cannot be captured",
-                         "Index it by a number, a slice or a vector")
+                         "Index it by a number, a slice or a vector", "TJ207")
         return Turning(found)
 
     def __iter__(self) -> Iterator[Turning]:
@@ -187,7 +189,7 @@ class Turning(Made):
     def _changed(self, *others: object) -> NoReturn:
         """Refuse a change in place."""
         raise refuse("a change in place of a Rotation that captured code made",
-                     "Make another one, with from_quat")
+                     "Make another one, with from_quat", "TJ211")
 
     __setitem__ = __delitem__ = _changed
     __eq__ = object.__eq__
@@ -241,13 +243,14 @@ def from_mrp(mrp: object) -> Turning:
 def from_euler(seq: str, angles: object, degrees: bool = False) -> Turning:
     """Return the rotations of angles about axes."""
     if not isinstance(seq, str):
-        raise refuse("Rotation.from_euler with axes that are no text", "Give a text like 'xyz'")
+        raise refuse("Rotation.from_euler with axes that are no text", "Give a text like 'xyz'",
+                     "TJ203")
     a = _numbers(angles)
     if not a.dims and len(seq) == 1:
         a = a[None]
     elif len(seq) == 1 and len(a.dims) == 1:
         raise refuse("Rotation.from_euler of a vector of angles about one axis cannot be captured",
-                     "Give angles of shape (N, 1)")
+                     "Give angles of shape (N, 1)", "TJ207")
     if len(seq) in (1, 2, 3):
         _require_axes(a, "angles", (len(seq),))
     return Turning(of_angles(np.deg2rad(a) if degrees else a, seq))

@@ -25,7 +25,7 @@ def _widths(x: object, values: Tracer, axis: int) -> Any:
     places: Any = as_tracer(x)
     if places.dtype.kind == "c":
         raise refuse("an integral of scipy.integrate over complex points cannot be captured",
-                     "Use their real and imaginary parts")
+                     "Use their real and imaginary parts", "TJ206")
     if len(places.dims) > 1:
         places = as_tracer(np.moveaxis(places, normalize_axis(axis, len(places.dims)), -1))
     if not same_dim(places.dims[-1], values.dims[-1]):
@@ -128,7 +128,7 @@ def cumulative_simpson(y: object, *, x: object = None, dx: object = 1.0, axis: i
     few = current().decide(as_tracer(moved).dims[-1] - 3, "<", "Simpson's rule of few points")
     if few is None:
         raise refuse("scipy.integrate.cumulative_simpson of as many points as data says cannot be "
-                     "captured", "Make their number that of an argument")
+                     "captured", "Make their number that of an argument", "TJ212")
     if few:
         found: Any = np.swapaxes(cumulative_trapezoid(values, x, dx, own), own, -1)
     else:

@@ -113,7 +113,7 @@ def _binned(name: str, places: Sequence[np.ndarray], values: object, statistic: 
     """Return the statistic of each bin, the edges of each axis, and the numbers of bins."""
     if not isinstance(statistic, str):
         raise refuse(f"scipy.stats.{name} by a function of yours cannot be captured",
-                     "Say 'mean', 'std', 'median', 'count', 'sum', 'min' or 'max'")
+                     "Say 'mean', 'std', 'median', 'count', 'sum', 'min' or 'max'", "TJ203")
     if statistic not in _STATISTICS:
         raise ValueError(f"invalid statistic {statistic!r}")
     given: Any = cast(floats(values, name), np.float64)
@@ -143,7 +143,7 @@ def _vector(x: object, name: str) -> Any:
     given = _finite(x, name)
     if len(dims_of(given)) != 1:
         raise refuse(f"scipy.stats.{name} of arrays of several axes cannot be captured",
-                     "Pass vectors")
+                     "Pass vectors", "TJ207")
     return given
 
 
@@ -162,13 +162,13 @@ def _on_axes(name: str, places: Sequence[np.ndarray], values: object, statistic:
              bins: object, ends: object, expand: object) -> tuple[Any, list[Any], Any]:
     if expand:
         raise refuse(f"scipy.stats.{name} with expand_binnumbers= cannot be captured",
-                     "Use np.unravel_index of the numbers")
+                     "Use np.unravel_index of the numbers", "TJ203")
     count = len(places)
     given: Any = bins
     each = list(given) if isinstance(given, (list, tuple)) else [given] * count
     if len(each) != count:
         raise refuse(f"scipy.stats.{name} with bins= of edges for all axes cannot be captured",
-                     "Pass a list with bins or edges of each axis")
+                     "Pass a list with bins or edges of each axis", "TJ203")
     pairs: Any = [None] * count if ends is None else ends
     return _binned(name, places, values, statistic, each, list(pairs))
 
@@ -191,7 +191,7 @@ def binned_statistic_dd(sample: object, values: object, statistic: object = "mea
     points = _finite(sample, name)
     if len(dims_of(points)) != 2 or binned_statistic_result is not None:
         raise refuse("scipy.stats.binned_statistic_dd of anything but an array of two axes, or "
-                     "with binned_statistic_result=, cannot be captured", "Stack the axes")
+                     "with binned_statistic_result=, cannot be captured", "Stack the axes", "TJ203")
     count = need_int(dims_of(points)[1], "the number of axes of bins")
     columns = [points[:, k] for k in map(int, np.arange(count))]
     found, edges, number = _on_axes(name, columns, values, statistic, bins, range,

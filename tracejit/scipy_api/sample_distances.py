@@ -21,7 +21,7 @@ def _sample(values: object, weights: object) -> tuple[Any, Any]:
     x = as_tracer(values)
     if len(x.dims) != 1:
         raise refuse("a distance between samples of several axes cannot be captured",
-                     "Pass vectors")
+                     "Pass vectors", "TJ207")
     if weights is None:
         return cast(x, np.float64), None
     w = cast(as_tracer(weights), np.float64)

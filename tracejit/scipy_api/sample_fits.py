@@ -59,7 +59,7 @@ def _vector(x: object, name: str) -> Any:
     given: Any = floats(x, name)
     if len(dims_of(given)) != 1:
         raise refuse(f"scipy.stats.{name} of arrays of several axes cannot be captured",
-                     "Pass a vector")
+                     "Pass a vector", "TJ207")
     return given
 
 
@@ -67,7 +67,7 @@ def _method(name: str, dist: object, what: str) -> Callable[..., Any]:
     found = dist if isinstance(dist, str) else distribution_of(dist)
     if found is None or what not in DISTRIBUTIONS.get(found, {}):
         raise refuse(f"scipy.stats.{name} of such a distribution cannot be captured",
-                     "Use a continuous one of scipy.stats, by its name")
+                     "Use a continuous one of scipy.stats, by its name", "TJ203")
     return DISTRIBUTIONS[found][what]
 
 
@@ -93,7 +93,8 @@ def _line(u: np.ndarray, v: np.ndarray) -> tuple[Any, Any, Any]:
 def _places(x: np.ndarray) -> Any:
     n = need_int(dims_of(x)[-1], "the size of a sample whose quantiles are plotted")
     if n < 2:
-        raise refuse("a plot of quantiles of less than two numbers cannot be captured", "Give more")
+        raise refuse("a plot of quantiles of less than two numbers cannot be captured", "Give more",
+                     "TJ213")
     return _medians(n)
 
 
@@ -101,7 +102,8 @@ def probplot(x: object, sparams: object = (), dist: object = "norm", fit: bool =
              plot: None = None, rvalue: bool = False) -> Any:
     """Return quantiles of a distribution beside a sorted sample, and a line through them."""
     if plot is not None:
-        raise refuse("scipy.stats.probplot that draws cannot be captured", "Leave plot= out")
+        raise refuse("scipy.stats.probplot that draws cannot be captured", "Leave plot= out",
+                     "TJ203")
     given = _vector(x, "probplot")
     shapes: Any = sparams if isinstance(sparams, (tuple, list)) else (sparams,)
     at: Any = as_tracer(_method("probplot", dist, "ppf")(_places(given), *shapes))
@@ -117,7 +119,8 @@ def _normal_plot(name: str, turn: Callable[..., object]) -> Callable[..., Any]:
 
     def capture(x: object, la: object, lb: object, plot: None = None, N: int = 80) -> Any:
         if plot is not None:
-            raise refuse(f"scipy.stats.{name} that draws cannot be captured", "Leave plot= out")
+            raise refuse(f"scipy.stats.{name} that draws cannot be captured", "Leave plot= out",
+                         "TJ203")
         given: Any = cast(_vector(x, name), np.float64)
         low, high = (constant_of(v, f"scipy.stats.{name}") for v in (la, lb))
         if high <= low:
@@ -136,7 +139,8 @@ def ppcc_plot(x: object, a: object, b: object, dist: object = "tukeylambda", plo
               N: int = 80) -> Any:
     """Return the correlations of a sample with quantiles of a distribution, of shapes in a row."""
     if plot is not None:
-        raise refuse("scipy.stats.ppcc_plot that draws cannot be captured", "Leave plot= out")
+        raise refuse("scipy.stats.ppcc_plot that draws cannot be captured", "Leave plot= out",
+                     "TJ203")
     given: Any = cast(_vector(x, "ppcc_plot"), np.float64)
     low, high = (constant_of(v, "scipy.stats.ppcc_plot") for v in (a, b))
     if high <= low:
@@ -158,7 +162,7 @@ def anderson(x: object, dist: object = "norm", *, method: None = None) -> Any:
     """Return Anderson's and Darling's distance from a normal or an exponential distribution."""
     if dist not in ("norm", "expon") or method is not None:
         raise refuse("scipy.stats.anderson of other distributions than 'norm' and 'expon', or with "
-                     "method=, cannot be captured", "Their fits are searches")
+                     "method=, cannot be captured", "Their fits are searches", "TJ203")
     y: Any = np.sort(cast(_vector(x, "anderson"), np.float64))
     n = cast(as_tracer(size(y)), np.float64)
     mean = np.mean(y)
@@ -221,7 +225,8 @@ def ks_1samp(x: object, cdf: Callable[..., object], args: Iterable[object] = (),
     """Return Kolmogorov's and Smirnov's test of a distribution function."""
     only_propagating("ks_1samp", nan_policy)
     if keepdims:
-        raise refuse("scipy.stats.ks_1samp with keepdims= cannot be captured", "Leave it out")
+        raise refuse("scipy.stats.ks_1samp with keepdims= cannot be captured", "Leave it out",
+                     "TJ203")
     return _distance("ks_1samp", x, lambda y: call_function(cdf, (y, *args), {}), alternative,
                      method)
 
@@ -232,13 +237,14 @@ def kstest(rvs: object, cdf: object, args: Iterable[object] = (), N: int = 20,
     """Return that test, of a distribution by its name."""
     only_propagating("kstest", nan_policy)
     if keepdims:
-        raise refuse("scipy.stats.kstest with keepdims= cannot be captured", "Leave it out")
+        raise refuse("scipy.stats.kstest with keepdims= cannot be captured", "Leave it out",
+                     "TJ203")
     if isinstance(cdf, str):
         named = _method("kstest", cdf, "cdf")
         return _distance("kstest", rvs, lambda y: named(y, *args), alternative, method)
     if not callable(cdf):
         raise refuse("scipy.stats.kstest of two samples cannot be captured: it depends on the "
-                     "order of the numbers alone", "Call it outside")
+                     "order of the numbers alone", "Call it outside", "TJ201")
     own: Any = cdf
     return _distance("kstest", rvs, lambda y: call_function(own, (y, *args), {}), alternative,
                      method)

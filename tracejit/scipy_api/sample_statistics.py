@@ -29,7 +29,8 @@ __all__ = ["yeo_johnson"]
 def _whole(n: object, allowed: Sequence[int], words: str) -> int:
     n = known_int(n, "the order of a k-statistic")
     if isinstance(n, TracedOperand):
-        raise refuse("the order of a k-statistic that is traced cannot be captured", "Pass an int")
+        raise refuse("the order of a k-statistic that is traced cannot be captured", "Pass an int",
+                     "TJ205")
     if n not in allowed:
         raise ValueError(words)
     return int(n)  # type: ignore[call-overload]
@@ -120,7 +121,7 @@ def yeojohnson(x: object, lmbda: object = None) -> Any:
     """Return that transform, of a given power."""
     if lmbda is None:
         raise refuse("scipy.stats.yeojohnson that looks for the power cannot be captured",
-                     "Pass lmbda=, found by maximising yeojohnson_llf")
+                     "Pass lmbda=, found by maximising yeojohnson_llf", "TJ203")
     given: Any = floats(x, "yeojohnson")
     power: Any = cast(as_tracer(lmbda), given.dtype)
     return cast(as_tracer(yeo_johnson(given, power)), given.dtype)
@@ -182,7 +183,7 @@ def _vasicek(x: np.ndarray, m: int, n: int) -> Any:
 
 def _correa(x: np.ndarray, m: int, n: int) -> Any:
     raise refuse("scipy.stats.differential_entropy with method='correa' cannot be captured",
-                 "'vasicek', 'van es' and 'ebrahimi' can. Say one of them")
+                 "'vasicek', 'van es' and 'ebrahimi' can. Say one of them", "TJ203")
 
 
 def _ebrahimi(x: np.ndarray, m: int, n: int) -> Any:
@@ -204,7 +205,7 @@ def f_oneway(*samples: object, axis: object = 0, equal_var: bool = True,
     only_propagating("f_oneway", nan_policy)
     if not equal_var or keepdims:
         raise refuse("scipy.stats.f_oneway with equal_var= or keepdims= cannot be captured",
-                     "Leave them out")
+                     "Leave them out", "TJ203")
     if len(samples) < 2:
         raise TypeError(f"at least two inputs are required; got {len(samples)}.")
     dtype = np.result_type(*(as_inexact(x).dtype for x in samples))
@@ -230,7 +231,8 @@ def jarque_bera(x: object, *, axis: object = None, nan_policy: str = "propagate"
     """Return the test of normal numbers by skewness and kurtosis (C. M. Jarque, A. K. Bera)."""
     only_propagating("jarque_bera", nan_policy)
     if keepdims:
-        raise refuse("scipy.stats.jarque_bera with keepdims= cannot be captured", "Leave it out")
+        raise refuse("scipy.stats.jarque_bera with keepdims= cannot be captured", "Leave it out",
+                     "TJ203")
     given: Any = rows(floats(x, "jarque_bera"), axis)
     away = given - np.mean(given, axis=-1, keepdims=True)
     two, three, four = (np.mean(away ** k, axis=-1) for k in (2, 3, 4))

@@ -37,7 +37,7 @@ class TestResult(NamedTuple):
         if name not in ("df", "confidence_interval"):
             raise AttributeError(name)
         raise refuse(f"`{name}` of a test of scipy.stats cannot be captured",
-                     "Use `statistic` and `pvalue`")
+                     "Use `statistic` and `pvalue`", "TJ209")
 
 
 class _LineResult(NamedTuple):
@@ -60,7 +60,7 @@ class LineResult(_LineResult):
 def _two_sided(name: str, alternative: object, method: object = None) -> None:
     if alternative != "two-sided" or method is not None:
         raise refuse(f"scipy.stats.{name} with alternative= or method= cannot be captured",
-                     "Leave them out")
+                     "Leave them out", "TJ203")
 
 
 def pearsonr(x: object, y: object, *, alternative: str = "two-sided", method: None = None,
@@ -75,7 +75,8 @@ def pointbiserialr(x: object, y: object, *, axis: object = 0, nan_policy: str = 
     """Return the correlation of truths with numbers, and how probable one as large is."""
     only_propagating("pointbiserialr", nan_policy)
     if keepdims:
-        raise refuse("scipy.stats.pointbiserialr with keepdims= cannot be captured", "Leave it out")
+        raise refuse("scipy.stats.pointbiserialr with keepdims= cannot be captured", "Leave it out",
+                     "TJ203")
     return _correlation("pointbiserialr", x, y, axis, 0)
 
 
@@ -88,7 +89,7 @@ def _correlation(name: str, x: object, y: object, axis: object, least: int) -> A
     if not same_dim(dims_of(first)[-1], dims_of(second)[-1]):
         if least == 0 and (is_one(dims_of(first)[-1]) or is_one(dims_of(second)[-1])):
             raise refuse(f"scipy.stats.{name} of one number and a sample cannot be captured",
-                         "Pass two samples")
+                         "Pass two samples", "TJ207")
         raise ValueError("`x` and `y` must have the same length along `axis`.")
     n = size(first)
     require(n >= least, ValueError, "`x` and `y` must have length at least 2.")
@@ -128,7 +129,8 @@ def linregress(x: object, y: object, alternative: str = "two-sided", *, axis: in
     only_propagating("linregress", nan_policy)
     a, b = [cast(floats(v, "linregress"), np.float64) for v in (x, y)]
     if len(a.dims) != 1 or len(b.dims) != 1 or keepdims:
-        raise refuse("scipy.stats.linregress of several axes cannot be captured", "Use np.polyfit")
+        raise refuse("scipy.stats.linregress of several axes cannot be captured", "Use np.polyfit",
+                     "TJ207")
     a, b = [as_tracer(np.broadcast_to(u, v.shape)) if is_one(u.dims[0]) else u
             for u, v in ((a, b), (b, a))]
     if not same_dim(a.dims[0], b.dims[0]):
@@ -165,7 +167,8 @@ def ttest_1samp(a: object, popmean: object, axis: object = 0, nan_policy: str = 
     only_propagating("ttest_1samp", nan_policy)
     mean: Any = popmean
     if as_tracer(mean).dims:
-        raise refuse("scipy.stats.ttest_1samp of several means cannot be captured", "Use a loop")
+        raise refuse("scipy.stats.ttest_1samp of several means cannot be captured", "Use a loop",
+                     "TJ207")
     given = as_tracer(a)
     if not is_weak(popmean):
         given = cast(given, np.result_type(given.dtype, as_tracer(mean).dtype))
@@ -229,7 +232,7 @@ def boxcox_(x: object, lmbda: object = None, alpha: None = None, optimizer: None
     """Return the transform of G. E. P. Box and D. R. Cox, of a given power."""
     if lmbda is None or alpha is not None:
         raise refuse("scipy.stats.boxcox that looks for the power cannot be captured",
-                     "Pass lmbda=, found by maximising boxcox_llf")
+                     "Pass lmbda=, found by maximising boxcox_llf", "TJ203")
     given: Any = floats(x, "boxcox")
     power: Any = cast(as_tracer(lmbda), given.dtype)
     return boxcox(given, power)

@@ -25,14 +25,15 @@ __all__ = ["floats", "kurtosis_of", "named_statistic", "only_propagating", "rows
 def floats(a: object, name: str) -> Any:
     x = as_inexact(a)
     if x.dtype.kind == "c":
-        raise refuse(f"scipy.stats.{name} of complex numbers cannot be captured", "Use the parts")
+        raise refuse(f"scipy.stats.{name} of complex numbers cannot be captured", "Use the parts",
+                     "TJ206")
     return x
 
 
 def only_propagating(name: str, policy: object) -> None:
     if policy != "propagate":
         raise refuse(f"scipy.stats.{name} with nan_policy={policy!r} cannot be captured",
-                     "Take the numbers that are there with np.isfinite before")
+                     "Take the numbers that are there with np.isfinite before", "TJ203")
 
 
 def rows(x: np.ndarray, axis: object) -> Any:
@@ -86,7 +87,7 @@ def _weights(name: str, weights: object, a: object, axis: object) -> Any:
     w, x = floats(weights, name), as_tracer(a)
     if len(w.dims) != len(dims_of(x)):
         raise refuse(f"scipy.stats.{name} with weights= of fewer axes cannot be captured",
-                     "Give the weights all axes with np.broadcast_to")
+                     "Give the weights all axes with np.broadcast_to", "TJ207")
     return rows(np.broadcast_to(w, tuple(map(as_operand, x.dims))), axis)
 
 
@@ -125,7 +126,8 @@ def _mean_of(name: str, there: Callable[..., np.ndarray], back: Callable[..., ob
              axis: object, dtype: object, weights: object, nan_policy: str,
              keepdims: object) -> Any:
     if dtype is not None:
-        raise refuse(f"scipy.stats.{name} with dtype= cannot be captured", "Use astype before")
+        raise refuse(f"scipy.stats.{name} with dtype= cannot be captured", "Use astype before",
+                     "TJ203")
     w = _weights(name, weights, a, axis)
     whole = statistic(name, lambda x: back(_mean(there(x), w)))
     return whole(a, axis=axis, nan_policy=nan_policy, keepdims=keepdims)
@@ -181,7 +183,7 @@ def _moment(x: np.ndarray, order: object = 1, center: object = None) -> Any:
     order = known_int(order, "the order of a moment")
     if isinstance(order, TracedOperand) or not isinstance(order, (int, float, np.integer)):
         raise refuse("scipy.stats.moment of an order that is no constant int cannot be captured",
-                     "Pass a Python int")
+                     "Pass a Python int", "TJ205")
     if order != round(order):
         raise ValueError("All elements of `order` must be integral.")
     if center is None:

@@ -70,7 +70,7 @@ class ScatteredData(Made):
         """Return the values at points."""
         if others:
             raise refuse("options for the search of the nearest point cannot be captured",
-                         "Leave them out")
+                         "Leave them out", "TJ203")
         places = self._places(args)
         found = self._at(as_tracer(np.reshape(places, (-1, places.shape[-1]))))
         return np.reshape(found, (*places.shape[:-1], *self.values.shape[1:]))
@@ -195,7 +195,7 @@ def linear(points: object, values: object, fill_value: object = np.nan,
     places, given, scaling = _data(points, values, rescale)
     if rests_on_data(places):
         raise refuse("a triangulation of traced points cannot be captured",
-                     "Make it outside, of points that are no arguments")
+                     "Make it outside, of points that are no arguments", "TJ205")
     found = call_function(sys.modules["scipy.spatial"].Delaunay, (places,), {})
     return Linear(places, given, scaling, found, fill_value)
 
@@ -212,7 +212,7 @@ def griddata(points: object, values: object, xi: object, method: str = "linear",
         return _on_a_line(points, values, xi, method, fill_value)
     if method not in ("linear", "nearest"):
         raise refuse(f"scipy.interpolate.griddata by method {method!r} cannot be captured",
-                     "Say method='linear' or 'nearest'")
+                     "Say method='linear' or 'nearest'", "TJ203")
     if method == "nearest":
         return nearest(points, values, rescale)(xi)
     return linear(points, values, fill_value, rescale)(xi)

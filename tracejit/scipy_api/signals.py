@@ -49,7 +49,7 @@ def order_filter(a: object, domain: object, rank: int) -> Any:
     known = known_array(domain, "the domain of a filter says which elements it ranks")
     if known is None:
         raise refuse("scipy.signal.order_filter with a traced domain= cannot be captured",
-                     "Make it an array from outside")
+                     "Make it an array from outside", "TJ205")
     if any(n % 2 != 1 for n in known.shape):
         raise ValueError("Each dimension of domain argument should have an odd number of elements.")
     if known.ndim != len(x.dims):

@@ -63,12 +63,12 @@ class Sparse(Made):
             raise AttributeError(name)
         raise refuse(f"`{name}` of a sparse matrix that captured code made",
                      "Use products, sums, `.T`, `.toarray()` and `.diagonal()`, or make the matrix "
-                     "outside")
+                     "outside", "TJ218")
 
     def as_leaf(self) -> NoReturn:
         """Refuse to be an argument or a result."""
         raise refuse("a sparse matrix that captured code made, as a result",
-                     "Return its .toarray(), or its elements")
+                     "Return its .toarray(), or its elements", "TJ210")
 
     @property
     def T(self) -> Sparse:
@@ -92,7 +92,7 @@ class Sparse(Made):
             return found
         if found.ndim != 2:
             raise refuse("a row or column, as a vector, of a sparse matrix that captured code made",
-                         "Index its .toarray()")
+                         "Index its .toarray()", "TJ218")
         return of_dense(found, self._in("csr" if self.format == "coo" else self.format))
 
     # --- products -------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class Sparse(Made):
             return self._scaled(x)
         if x.ndim > 2:
             raise refuse("a product of a sparse matrix with an array of more than two axes",
-                         "Reshape the array to a matrix")
+                         "Reshape the array to a matrix", "TJ218")
         data, row, column = self.elements
         if not same_dim(to_dim(self.shape[1]), x.dims[0], "matmul: dimension mismatch"):
             raise ValueError(f"matmul: dimension mismatch with signature (n,k={self.shape[1]}),"
@@ -145,7 +145,7 @@ class Sparse(Made):
         """Return the elementwise product with a dense array or a number."""
         if is_sparse(other):
             raise refuse("an elementwise product of two sparse matrices",
-                         "Make one of them dense by .toarray()")
+                         "Make one of them dense by .toarray()", "TJ218")
         x: Any = as_tracer(other)
         if not x.ndim:
             return self._scaled(x)
@@ -164,7 +164,8 @@ class Sparse(Made):
     def __truediv__(self, other: object) -> Sparse:
         x: Any = as_tracer(other)
         if x.ndim:
-            raise refuse("a sparse matrix divided by an array", "Use .multiply with its inverse")
+            raise refuse("a sparse matrix divided by an array", "Use .multiply with its inverse",
+                         "TJ218")
         return self._of(self.elements[0] / x)
 
     def __neg__(self) -> Sparse:
@@ -215,14 +216,14 @@ class Sparse(Made):
         total = added(data, column if along else row, self.shape[1 if along else 0])
         if self._is_matrix:
             raise refuse("sums of a sparse matrix by axes, which are of class np.matrix",
-                         "Use csr_array and its like, or A @ np.ones(n)")
+                         "Use csr_array and its like, or A @ np.ones(n)", "TJ218")
         return total
 
     def diagonal(self, k: int = 0) -> Any:
         """Return the elements of the diagonal, or of one beside it."""
         if k:
             raise refuse("another diagonal of a sparse matrix than the main one",
-                         "Use np.diagonal(A.toarray(), k)")
+                         "Use np.diagonal(A.toarray(), k)", "TJ218")
         data, row, column = self.elements
         count = min(self.shape)
         return added(data, np.where(row == column, np.minimum(row, count), count), count)
@@ -236,7 +237,7 @@ class Sparse(Made):
     def _refused(self, *others: object) -> NoReturn:
         """Refuse an operator that a Python object would otherwise inherit from `object`."""
         raise refuse("a comparison, truth, power or absolute value of a sparse matrix that "
-                     "captured code made", "Use its .toarray()")
+                     "captured code made", "Use its .toarray()", "TJ218")
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refused
     __bool__ = __abs__ = __pow__ = _refused
@@ -245,7 +246,7 @@ class Sparse(Made):
     def _changed(self, *others: object) -> NoReturn:
         """Refuse a change, which other names of the matrix would see."""
         raise refuse("a change in place of a sparse matrix that captured code made",
-                     "Make another one: A = A * 2.0")
+                     "Make another one: A = A * 2.0", "TJ218")
 
     __imul__ = __itruediv__ = __setitem__ = __delitem__ = _changed
 
@@ -257,7 +258,7 @@ class Sparse(Made):
     def toarray(self, order: object = None, out: object = None) -> Any:
         """Return a dense array."""
         if order is not None or out is not None:
-            raise refuse(".toarray() with order= or out=", "Leave them out")
+            raise refuse(".toarray() with order= or out=", "Leave them out", "TJ218")
         data, row, column = self.elements
         n, m = self.shape
         places = np.where(row < n, row * m + column, n * m)
@@ -266,14 +267,14 @@ class Sparse(Made):
     def todense(self, order: object = None, out: object = None) -> Any:
         """Return a dense array, of `csr_array` and its like."""
         if self._is_matrix:
-            raise refuse(".todense(), which is of class np.matrix", "Use .toarray()")
+            raise refuse(".todense(), which is of class np.matrix", "Use .toarray()", "TJ218")
         return self.toarray(order, out)
 
     def asformat(self, format: str, copy: bool = False) -> Sparse:
         """Return the matrix in a format: itself, or one with elements of its own or shared."""
         if format not in ("csr", "csc", "coo", "dia", "bsr"):
             raise refuse(f"a sparse matrix of format {format}, that captured code made",
-                         "Use csr, csc or coo")
+                         "Use csr, csc or coo", "TJ218")
         if format == self.format:
             return self.copy() if copy else self
         shared = not copy and format == "coo" and self.format in ("csr", "csc")
@@ -311,7 +312,7 @@ def added(terms: Tracer, places: Tracer, count: int | SymInt) -> Any:
 def of_dense(a: Tracer, kind: str) -> Sparse:
     """Return a dense matrix as a sparse one that has all elements, as its own."""
     if a.ndim != 2:
-        raise refuse(f"a sparse matrix of an array with {a.ndim} axes", "Give a matrix")
+        raise refuse(f"a sparse matrix of an array with {a.ndim} axes", "Give a matrix", "TJ218")
     n, m = a.dims
     shape: Any = as_operand(n), as_operand(m)
     row: Any = np.broadcast_to(np.reshape(apply("iota", size=n), (-1, 1)), shape)
@@ -337,7 +338,7 @@ def as_sparse(matrix: object) -> Sparse:
     form = str(read_attribute(matrix, "format"))
     if len(shape) != 2 or form not in ELEMENTS:
         raise refuse(f"a sparse array of format {form} with {len(shape)} axes",
-                     "Convert it outside by .tocsr()")
+                     "Convert it outside by .tocsr()", "TJ218")
     elements = ELEMENTS[form](matrix, shape)
     require_inside(elements, shape)
     return Sparse(elements, shape, type(matrix).__name__)

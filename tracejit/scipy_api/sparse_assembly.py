@@ -46,7 +46,7 @@ def _stacked(axis: int) -> Callable[..., Sparse]:
 
     def stack(blocks: Sequence[object], format: str | None = None, dtype: None = None) -> Sparse:
         if dtype is not None:
-            raise refuse(f"scipy.sparse.{name} with dtype=", "Cast the elements")
+            raise refuse(f"scipy.sparse.{name} with dtype=", "Cast the elements", "TJ218")
         found, kind = _matrices(list(blocks))
         across = found[0].shape[1 - axis]
         for m in found[1:]:
@@ -80,7 +80,7 @@ def _placed(found: list[Sparse], axis: int, across: object, kind: str) -> Sparse
 def block_diag(mats: Sequence[object], format: str | None = None, dtype: None = None) -> Sparse:
     """Return the matrix with others on its diagonal."""
     if dtype is not None:
-        raise refuse("scipy.sparse.block_diag with dtype=", "Cast the elements")
+        raise refuse("scipy.sparse.block_diag with dtype=", "Cast the elements", "TJ218")
     found, kind = _matrices(list(mats))
     return _placed(found, 0, None, f"{format or 'coo'}_{kind}")
 
@@ -91,7 +91,7 @@ def _eye(kind: str) -> Callable[..., Sparse]:
         if need_int(to_dim(k), "the place of a diagonal") != 0 or not (
                 n is None or same_dim(to_dim(n), to_dim(m))):
             raise refuse("scipy.sparse.eye of a matrix that is not square, or with k=",
-                         "Use scipy.sparse.diags")
+                         "Use scipy.sparse.diags", "TJ218")
         place: Any = apply("iota", size=to_dim(m))
         one = apply("full", np.dtype(dtype).type(1), shape=(to_dim(m),))  # type: ignore[call-overload]
         side: Any = m

@@ -33,7 +33,7 @@ def _maker(form: str, kind: str) -> Callable[..., Sparse]:
     def make(arg1: object, shape: Shape | None = None, dtype: object = None,
              copy: bool = False) -> Sparse:
         if dtype is not None:
-            raise refuse(f"scipy.sparse.{form}_{kind} with dtype=", "Cast the elements")
+            raise refuse(f"scipy.sparse.{form}_{kind} with dtype=", "Cast the elements", "TJ218")
         if is_sparse(arg1):
             given = as_sparse(arg1).asformat(form, copy)
             return Sparse(given.elements, given.shape, whole)
@@ -45,7 +45,7 @@ def _maker(form: str, kind: str) -> Callable[..., Sparse]:
             return made.copy() if copy else made
         if isinstance(arg1, tuple):
             raise refuse(f"scipy.sparse.{form}_{kind} of these arguments",
-                         "Give (data, (row, column)) and shape=")
+                         "Give (data, (row, column)) and shape=", "TJ218")
         return of_dense(as_tracer(arg1), whole)
 
     return make
@@ -54,7 +54,7 @@ def _maker(form: str, kind: str) -> Callable[..., Sparse]:
 def _whole(shape: Shape | None) -> tuple[Any, Any]:
     if shape is None:
         raise refuse("a sparse matrix whose shape follows from its elements' places",
-                     "Give shape=(rows, columns)")
+                     "Give shape=(rows, columns)", "TJ218")
     rows, columns = shape
     return rows, columns
 

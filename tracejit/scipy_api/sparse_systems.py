@@ -24,11 +24,11 @@ def _dense(A: object, name: str) -> Any:
     label = f"scipy.sparse.linalg.{name}"
     if not is_sparse(A):
         raise refuse(f"{label} of what is not sparse cannot be captured",
-                     "Use the function of scipy.linalg")
+                     "Use the function of scipy.linalg", "TJ218")
     dense: Any = as_sparse(A).toarray()
     if dense.dtype.char not in "dD":
         raise refuse(f"{label} of an array of {dense.dtype} cannot be captured",
-                     "Convert it with .astype(float)")
+                     "Convert it with .astype(float)", "TJ218")
     require_ours(np.all(np.isfinite(dense)), NotCaptured, f"{label} of numbers that are infinite "
                  "or NaN cannot be captured. Leave them out, or call it outside")
     current().note(f"{label} is computed of a dense matrix")
@@ -60,7 +60,7 @@ def norm(x: object, ord: object = None, axis: object = None) -> Any:
     """Return a norm of a sparse matrix, or of its rows or columns."""
     if ord not in (None, "fro", "f", 1, -1, np.inf, -np.inf) or isinstance(axis, tuple):
         raise refuse(f"scipy.sparse.linalg.norm with ord={ord!r} or axis={axis!r} cannot be "
-                     "captured", "Use 'fro', 1 or inf, and no axis or one")
+                     "captured", "Use 'fro', 1 or inf, and no axis or one", "TJ218")
     dense = _dense(x, "norm")
     if axis is not None and ord in ("fro", "f"):
         raise ValueError("Invalid norm order for vectors.")
@@ -72,7 +72,7 @@ def expm_multiply(A: object, B: object, start: None = None, stop: None = None, n
     """Return the exponential of a sparse matrix times vectors."""
     if not (start is stop is num is endpoint is None):
         raise refuse("scipy.sparse.linalg.expm_multiply with start= or stop= cannot be captured",
-                     "Call it for each time")
+                     "Call it for each time", "TJ218")
     return FOREIGN["scipy.linalg.expm"](_dense(A, "expm_multiply")) @ as_inexact(B)
 
 
@@ -86,7 +86,7 @@ def block_array(blocks: Sequence[Sequence[object]], *, format: str | None = None
         raise ValueError("blocks must be 2-D")
     if dtype is not None or any(x is None for row in blocks for x in row):
         raise refuse("scipy.sparse.block_array with dtype=, or of blocks that are None, cannot be "
-                     "captured", "Pass scipy.sparse.coo_array of zeros for them")
+                     "captured", "Pass scipy.sparse.coo_array of zeros for them", "TJ218")
     stacked = FOREIGN["scipy.sparse.hstack"], FOREIGN["scipy.sparse.vstack"]
     rows = [stacked[0](list(row), format="coo") for row in blocks]
     return stacked[1](rows, format=format or "coo")

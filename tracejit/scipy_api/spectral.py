@@ -92,7 +92,7 @@ def _transformed(x: np.ndarray, cut: Segments) -> Any:
     if cut.trend is not False and cut.trend is not None:
         if not isinstance(cut.trend, str):
             raise refuse("a spectrum with a function as detrend= cannot be captured",
-                         "Name the trend, or take it off before")
+                         "Name the trend, or take it off before", "TJ203")
         parts = detrended(parts, -1, cut.trend)
     kind = as_tracer(x).dtype
     parts = parts * cast(as_tracer(cut.window), kind.type(0).real.dtype)
@@ -126,7 +126,8 @@ def _cross(x: np.ndarray, y: np.ndarray, cut: Segments, scaling: str, fs: np.nda
 
 def _averaged(spectra: np.ndarray, average: str, axis: int) -> Any:
     if average != "mean":
-        raise refuse(f"a spectrum with average={average!r} cannot be captured", "Use 'mean'")
+        raise refuse(f"a spectrum with average={average!r} cannot be captured", "Use 'mean'",
+                     "TJ203")
     return np.moveaxis(np.mean(spectra, axis=-2), -1, axis)
 
 
@@ -147,13 +148,13 @@ def csd(x: object, y: object, fs: np.ndarray = 1.0, window: object = "hann",  # 
     first, second = _signal(x, axis), _signal(y, axis)
     if second.dtype.kind == "c" != first.dtype.kind:
         raise refuse("scipy.signal.csd of a real and a complex signal cannot be captured",
-                     "Make both complex")
+                     "Make both complex", "TJ206")
     dtype: Any = np.result_type(first.dtype, second.dtype)
     first = first.astype(dtype)
     second = first if x is y else second.astype(dtype)
     if len(dims_of(first)) != len(dims_of(second)):
         raise refuse("scipy.signal.csd of signals of unlike ranks cannot be captured",
-                     "Broadcast them")
+                     "Broadcast them", "TJ207")
     first, second = _filled(first, second), _filled(second, first)
     complex_ = "c" in (as_tracer(first).dtype.kind, as_tracer(second).dtype.kind)
     cut = _segments(first, window, nperseg, noverlap, nfft, detrend,
@@ -180,7 +181,7 @@ def coherence(x: object, y: object, fs: np.ndarray = 1.0, window: object = "hann
     a, b = (as_inexact(v, np.float32) for v in (x, y))
     if not same_dim(a.dims[axis], b.dims[axis]):
         raise refuse("scipy.signal.coherence of signals of unlike lengths cannot be captured",
-                     "Cut the longer one")
+                     "Cut the longer one", "TJ213")
     places, both = csd(a, b, *options, axis=axis)
     first, second = (csd(v, v, *options, axis=axis)[1] for v in (a, b))
     return places, (np.real(both) ** 2 + np.imag(both) ** 2) / (first * second)
@@ -201,7 +202,7 @@ def periodogram(x: object, fs: np.ndarray = 1.0, window: object = "boxcar", nfft
 
 def _refused() -> Any:
     raise refuse("scipy.signal.periodogram along another axis than the last cannot be captured",
-                 "Move the axis with np.moveaxis")
+                 "Move the axis with np.moveaxis", "TJ203")
 
 
 _PARTS: dict[str, Callable[..., Any]] = {
@@ -216,7 +217,7 @@ def spectrogram(x: object, fs: np.ndarray = 1.0, window: object = ("tukey", 0.25
     """Return frequencies, times, and the spectrum of each segment."""
     if mode not in _PARTS or axis not in (-1, len(as_tracer(x).dims) - 1):
         raise refuse("scipy.signal.spectrogram with mode='phase' or along another axis than the "
-                     "last cannot be captured", "Use np.unwrap, and np.moveaxis")
+                     "last cannot be captured", "Use np.unwrap, and np.moveaxis", "TJ203")
     moved = _signal(x, axis)
     cut = _segments(moved, window, nperseg, noverlap, nfft, detrend, return_onesided, share=8)
     if mode == "psd":
@@ -250,7 +251,7 @@ def stft(x: object, fs: np.ndarray = 1.0, window: object = "hann", nperseg: obje
     """Return frequencies, times, and the transforms of segments."""
     if boundary not in (None, "zeros") or axis not in (-1, len(as_tracer(x).dims) - 1):
         raise refuse("scipy.signal.stft with this boundary=, or along another axis than the last, "
-                     "cannot be captured", "Use np.pad, and np.moveaxis")
+                     "cannot be captured", "Use np.pad, and np.moveaxis", "TJ203")
     moved = _signal(x, axis)
     cut = _segments(moved, window, nperseg, noverlap, nfft, detrend, return_onesided)
     edge = cut.length // 2 if boundary == "zeros" else 0

@@ -62,7 +62,7 @@ def make_lsq_spline(x: object, y: object, t: object, k: int = 3, w: object = Non
     """Return the spline with knots that is nearest to points."""
     if axis != 0 or method not in ("qr", "norm-eq"):
         raise refuse("scipy.interpolate.make_lsq_spline along another axis than the first cannot "
-                     "be captured", "Use np.moveaxis")
+                     "be captured", "Use np.moveaxis", "TJ203")
     return _fitted(x, y, t, operator.index(k), w)
 
 
@@ -72,7 +72,7 @@ def lsq_univariate(x: object, y: object, t: object, w: object = None,
     """Return the same of inner knots."""
     if list(bbox) != [None, None] or ext != 0:  # type: ignore[call-overload]
         raise refuse("scipy.interpolate.LSQUnivariateSpline with bbox= or ext= cannot be captured",
-                     "Leave them out")
+                     "Leave them out", "TJ203")
     places, degree = _row(x), operator.index(k)
     ends = [np.stack([e] * (degree + 1)) for e in (places[0], places[-1])]
     return Interpolating(_fitted(places, y, np.concatenate([ends[0], _row(t), ends[1]]), degree, w),
@@ -85,7 +85,7 @@ def make_smoothing_spline(x: object, y: object, w: object = None, lam: object = 
     if lam is None or axis != 0:
         raise refuse("scipy.interpolate.make_smoothing_spline without lam=, or along another axis "
                      "than the first, cannot be captured",
-                     "Pass lam=: without it a search for a minimum finds one")
+                     "Pass lam=: without it a search for a minimum finds one", "TJ203")
     places, values = _row(x), _row(y)
     require(np.all(places[1:] > places[:-1]), ValueError,
             "``x`` should be an ascending array")
@@ -125,7 +125,7 @@ def insert(x: object, tck: object, m: int = 1, per: int = 0) -> Any:
     """Return a spline with one more knot, or with m of them at the same place."""
     if per or not isinstance(tck, (tuple, list)):
         raise refuse("scipy.interpolate.insert with per=, or of an object, cannot be captured",
-                     "Pass the tuple of knots, coefficients and degree")
+                     "Pass the tuple of knots, coefficients and degree", "TJ203")
     knots, factors, k = tck
     t, c, place, degree = _row(knots), _row(factors), as_inexact(x), int(np.asarray(k))
     c = c[:t.shape[0] - degree - 1]

@@ -27,6 +27,7 @@ POLES = {
 
 MODES = ("constant", "nearest", "mirror", "reflect", "wrap", "grid-constant", "grid-mirror",
          "grid-wrap")
+_NAMES = ", ".join(MODES)
 _SIDE = 12
 """How far SciPy continues an image by its edge before it looks for the spline."""
 
@@ -75,7 +76,7 @@ def _coefficients(x: np.ndarray, axis: int, z: float, mode: str) -> Any:
     size = as_tracer(moved).dims[0]
     if current().decide(size - 1, "==", "a spline through one number") is not False:
         raise refuse("scipy.ndimage of an axis of one number with order= above 1 cannot be "
-                     "captured", "Say order=1")
+                     "captured", "Say order=1", "TJ213")
     n = as_operand(size)
     k: Any = cast(iota(size), np.float64)
     none = 0.0 * k
@@ -155,7 +156,7 @@ def by_splines(x: np.ndarray, places: list[np.ndarray], order: int, mode: str, c
     """Return an image at places: one array of coordinates for each axis."""
     if mode not in MODES or order not in (0, 1, 2, 3, 4, 5):
         raise refuse(f"scipy.ndimage of an image between its points with {mode=} and {order=} "
-                     f"cannot be captured", f"Say order=0 to 5, and one of {', '.join(MODES)}")
+                     f"cannot be captured", f"Say order=0 to 5, and one of {_NAMES}", "TJ203")
     mode = "reflect" if mode == "grid-mirror" else mode
     if mode != "constant":
         of_finite("scipy.ndimage of an image at coordinates", *places)

@@ -53,10 +53,10 @@ def _data(x: object, y: object, k: object, axis: int, name: str) -> tuple[Any, A
     values: Any = as_tracer(y)
     if values.dtype.kind == "c" or not (axis == 0 or len(values.dims) == 1):
         raise refuse(f"scipy.interpolate.{name} of complex numbers, or along another axis than the "
-                     "first, cannot be captured", "Use the parts, and np.moveaxis")
+                     "first, cannot be captured", "Use the parts, and np.moveaxis", "TJ203")
     if degree < 1:
         raise refuse(f"scipy.interpolate.{name} of degree 0 cannot be captured",
-                     "Use interp1d(kind='previous')")
+                     "Use interp1d(kind='previous')", "TJ213")
     require(np.all(places[1:] > places[:-1]), ValueError, "Expect x to not have duplicates")
     values = doubles(values)
     return places, np.reshape(values, (places.shape[0], *values.shape[1:])), degree
@@ -67,7 +67,7 @@ def make_interp_spline(x: object, y: object, k: object = 3, t: None = None,
     """Return the B-spline through points."""
     if t is not None or bc_type not in (None, "not-a-knot"):
         raise refuse("scipy.interpolate.make_interp_spline with t= or bc_type= cannot be captured",
-                     "Use CubicSpline, which has bc_type=")
+                     "Use CubicSpline, which has bc_type=", "TJ203")
     places, values, degree = _data(x, y, k, axis, "make_interp_spline")
     if check_finite:
         for v in (places, values):
@@ -84,7 +84,7 @@ def splrep(x: object, y: object, w: None = None, xb: None = None, xe: None = Non
     plain = all(v is None for v in (w, xb, xe, t)) and not (task or full_output or per)
     if not plain or (s is not None and not (isinstance(s, (int, float)) and s == 0)):
         raise refuse("scipy.interpolate.splrep with weights, knots or smoothing cannot be captured",
-                     "Leave them out, or make the spline outside")
+                     "Leave them out, or make the spline outside", "TJ203")
     made = through(*_data(x, y, k, 0, "splrep"))
     behind: Any = np.zeros(made.k + 1)
     return made.t, np.concatenate([made.c, behind]), made.k
@@ -100,13 +100,13 @@ class Interpolating(Made):
         if name not in ("roots", "get_residual", "set_smoothing_factor", "derivatives"):
             raise AttributeError(name)
         raise refuse(f"`{name}` of a spline of traced data cannot be captured",
-                     "Call it, or use derivative, antiderivative and integral")
+                     "Call it, or use derivative, antiderivative and integral", "TJ209")
 
     def __call__(self, x: object, nu: int = 0, ext: object = None) -> Any:
         """Return the spline's values at points, or its derivative's of order `nu`."""
         if ext not in (None, 0, "extrapolate"):
             raise refuse("a spline of traced data with ext= cannot be captured",
-                         "Use np.where, or np.clip the points")
+                         "Use np.where, or np.clip the points", "TJ203")
         return self.spline(x, nu)
 
     def derivative(self, n: int = 1) -> Interpolating:
@@ -138,7 +138,8 @@ def _univariate(name: str, smooth: bool) -> Callable[..., Any]:
         if w is not None or list(bbox) != [None, None] or ext not in (0, "extrapolate") or (  # type: ignore[call-overload]
                 not exact):
             raise refuse(f"scipy.interpolate.{name} of traced data with weights, bbox=, ext= or "
-                         "smoothing cannot be captured", "Say s=0, or make the spline outside")
+                         "smoothing cannot be captured", "Say s=0, or make the spline outside",
+                         "TJ203")
         return Interpolating(through(*_data(x, y, k, 0, name)), "InterpolatedUnivariateSpline")
 
     return capture
@@ -178,7 +179,7 @@ class Newtons(Made):
         if name not in ("add_xi", "set_yi", "derivatives", "derivative"):
             raise AttributeError(name)
         raise refuse(f"`{name}` of a polynomial through traced points cannot be captured",
-                     "Call it")
+                     "Call it", "TJ209")
 
     def __call__(self, x: object) -> Any:
         """Return the values at points."""
@@ -205,7 +206,7 @@ def newtons(xi: object, yi: object, axis: int = 0, name: str = "KroghInterpolato
     """Return the polynomial through points."""
     if yi is None or (axis != 0 and len(as_tracer(yi).dims) != 1):
         raise refuse("a polynomial through points that come later, or along another axis than the "
-                     "first, cannot be captured", "Give the values, and use np.moveaxis")
+                     "first, cannot be captured", "Give the values, and use np.moveaxis", "TJ203")
     places, values = doubles(xi), doubles(yi)
     if not same_dim(places.dims[0], values.dims[0]):
         raise ValueError("x and y arrays must be equal in length along interpolation axis.")
@@ -244,7 +245,7 @@ def _at_once(make: Callable[..., object], slopes: bool) -> Callable[..., Any]:
             return found(x, operator.index(der))  # type: ignore[arg-type]
         if der != 0:
             raise refuse("derivatives of a polynomial through points cannot be captured",
-                         "Use tracejit.grad of its values")
+                         "Use tracejit.grad of its values", "TJ203")
         return found(x)
 
     return capture

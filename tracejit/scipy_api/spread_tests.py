@@ -173,10 +173,10 @@ def obrientransform(*samples: object) -> Any:
     given: list[Any] = [cast(floats(x, "obrientransform"), np.float64) for x in samples]
     if any(len(x.dims) != 1 for x in given):
         raise refuse("scipy.stats.obrientransform of arrays of several axes cannot be captured",
-                     "Pass vectors")
+                     "Pass vectors", "TJ207")
     if not all(same_dim(x.dims[0], given[0].dims[0]) for x in given):
         raise refuse("scipy.stats.obrientransform of samples of unlike sizes cannot be captured: "
-                     "it is an array of arrays", "Pass each one alone")
+                     "it is an array of arrays", "Pass each one alone", "TJ213")
     found = []
     for x in given:
         n = count(x)

@@ -54,7 +54,7 @@ def _median_deviation(x: np.ndarray, center: object = None,
                       scale: str | float = 1.0) -> Any:
     if center is not None and center is not np.median:
         raise refuse("scipy.stats.median_abs_deviation with center= cannot be captured",
-                     "Write it with np.median")
+                     "Write it with np.median", "TJ203")
     if isinstance(scale, str):
         if scale.lower() != "normal":
             raise ValueError(f"{scale} is not a valid scale value.")

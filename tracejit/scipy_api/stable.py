@@ -19,7 +19,7 @@ def _refused(what: str, distribution: object, *args: object, **kwargs: object) -
     raise refuse(f"scipy.stats.levy_stable.{what} cannot be captured: Zolotarev's integrals lose "
                  "their digits where alpha is next to 1 and in the tails, and no method with a "
                  "known error for all shapes was found", "For alpha = 1 and 2 use cauchy, landau "
-                 "and norm, for alpha = 0.5 levy")
+                 "and norm, for alpha = 0.5 levy", "TJ201")
 
 
 OBJECTS["scipy.stats._levy_stable.levy_stable_gen"] = {what: partial(_refused, what) for what in (

@@ -88,7 +88,7 @@ def power_divergence(f_obs: object, f_exp: object = None, ddof: object = 0, axis
 
     if as_tracer(ddof).dims:
         raise refuse("scipy.stats.power_divergence with ddof= of several numbers cannot be "
-                     "captured", "Call it for each")
+                     "captured", "Call it for each", "TJ203")
     samples = (f_obs,) if f_exp is None else (f_obs, f_exp)
     return on_rows("power_divergence", of, samples, axis, nan_policy, keepdims)
 
@@ -106,7 +106,8 @@ def chi2_contingency(observed: object, correction: bool = True, lambda_: object 
                      method: None = None) -> Any:
     """Return the test of whether the sides of a table of counts are independent."""
     if method is not None:
-        raise refuse("scipy.stats.chi2_contingency with method= cannot be captured", "Leave it out")
+        raise refuse("scipy.stats.chi2_contingency with method= cannot be captured", "Leave it out",
+                     "TJ203")
     power = _power_named(lambda_)
     x: Any = cast(floats(observed, "chi2_contingency"), np.float64)
     require(np.logical_not(np.any(x < 0.0)), ValueError,

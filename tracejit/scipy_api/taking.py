@@ -60,7 +60,7 @@ def constant_of(x: object, label: str) -> Any:
         return x
     known = known_array(x, f"{label} is computed with it while the function is captured")
     if known is None:
-        raise refuse(f"{label} of a traced parameter cannot be captured", "Use a constant")
+        raise refuse(f"{label} of a traced parameter cannot be captured", "Use a constant", "TJ205")
     return known.item()
 
 
@@ -86,9 +86,9 @@ def _checked(label: str, capture: Callable[..., object], kinds: str,
 def _check(label: str, x: Tracer | np.ndarray, kinds: str, least: int) -> None:
     if (kind := dtype_of(x)).kind not in kinds or kind.itemsize < least:
         raise refuse(f"{label} of an array of {kind} cannot be captured",
-                     "Convert it with .astype(float)")
+                     "Convert it with .astype(float)", "TJ206")
     if any(map(is_nothing, dims_of(x))):
-        raise refuse(f"{label} of an empty array cannot be captured", REMEDY)
+        raise refuse(f"{label} of an empty array cannot be captured", REMEDY, "TJ213")
     for d in dims_of(x):
         require_items(d, NotCaptured, f"{label} of an empty array cannot be captured. {REMEDY}")
 

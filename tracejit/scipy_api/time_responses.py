@@ -134,7 +134,8 @@ def lsim(system: object, U: object, T: object, X0: object = None, interp: bool =
 def _require_times(T: object, name: str) -> None:
     if T is None:
         raise refuse(f"scipy.signal.{name} without T= cannot be captured",
-                     "Pass the times: SciPy chooses them by the slowest pole, which is data")
+                     "Pass the times: SciPy chooses them by the slowest pole, which is data",
+                     "TJ203")
 
 
 def impulse(system: object, X0: object = None, T: object = None, N: object = None) -> Any:
@@ -144,7 +145,7 @@ def impulse(system: object, X0: object = None, T: object = None, N: object = Non
     b = matrices[1]
     if known_length(b[0], _STATES) != 1:
         raise refuse("scipy.signal.impulse of a system with several inputs cannot be captured",
-                     "Pass one column of B")
+                     "Pass one column of B", "TJ207")
     start = np.squeeze(b if X0 is None else b + as_inexact(X0))
     at, output, _ = _simulated(matrices, None, T, start, False)
     return at, np.squeeze(output)
@@ -179,7 +180,7 @@ def dlsim(system: object, u: object, t: object = None, x0: object = None) -> Any
     """Return times, the output and, of a system of states, the states that inputs lead to."""
     if t is not None:
         raise refuse("scipy.signal.dlsim with t= cannot be captured",
-                     "Interpolate the inputs at its steps, and leave it out")
+                     "Interpolate the inputs at its steps, and leave it out", "TJ203")
     matrices, dt, of_states = _in_steps(system, "dlsim")
     given: Any = np.atleast_1d(as_inexact(u))
     given = given[:, None] if given.ndim == 1 else given
@@ -192,7 +193,7 @@ def dlsim(system: object, u: object, t: object = None, x0: object = None) -> Any
 def _of_each_input(system: object, x0: object, t: object, n: object, name: str,
                    is_step: bool) -> Any:
     if t is not None:
-        raise refuse(f"scipy.signal.{name} with t= cannot be captured", "Pass n= instead")
+        raise refuse(f"scipy.signal.{name} with t= cannot be captured", "Pass n= instead", "TJ203")
     matrices, dt, _ = _in_steps(system, name)
     count: Any = 100 if n is None else n
     width = known_length(matrices[1][0], _STATES)

@@ -36,16 +36,18 @@ def _end(name: str, a: object, limit: object, axis: object, inclusive: object, n
     least = name == "tmin"
     given: Any = as_tracer(a)
     if keepdims:
-        raise refuse(f"scipy.stats.{name} with keepdims= cannot be captured", "Leave it out")
+        raise refuse(f"scipy.stats.{name} with keepdims= cannot be captured", "Leave it out",
+                     "TJ203")
     x = rows(given, axis)
     if limit is None:
         return (np.min if least else np.max)(x, axis=-1)[()]
     if given.dtype.kind != "f":
         raise refuse(f"scipy.stats.{name} of ints with a limit cannot be captured",
-                     "Convert them with .astype(float)")
+                     "Convert them with .astype(float)", "TJ206")
     bound: Any = cast(as_tracer(limit), x.dtype)
     if bound.dims:
-        raise refuse(f"scipy.stats.{name} with several limits cannot be captured", "Use a loop")
+        raise refuse(f"scipy.stats.{name} with several limits cannot be captured", "Use a loop",
+                     "TJ207")
     inside = (x >= bound if inclusive else x > bound) if least else (
         x <= bound if inclusive else x < bound)
     missing = np.isnan(x)
@@ -91,10 +93,10 @@ def trim1(a: object, proportiontocut: object, tail: str = "right", axis: object 
     """Return a sample, sorted, without a share of its greatest or least numbers."""
     x, along, n, cut = _cut("trim1", a, proportiontocut, axis)
     if cut >= n:
-        raise refuse("scipy.stats.trim1 of all numbers cannot be captured", "Leave some")
+        raise refuse("scipy.stats.trim1 of all numbers cannot be captured", "Leave some", "TJ213")
     if tail.lower() not in ("left", "right"):
         raise refuse("scipy.stats.trim1 of another tail than 'left' and 'right' cannot be captured",
-                     "Say one of them")
+                     "Say one of them", "TJ203")
     return _between(x, along, *((0, n - cut) if tail.lower() == "right" else (cut, n)))
 
 
@@ -111,14 +113,14 @@ def scoreatpercentile(a: object, per: object, limit: object = (),
     """Return the numbers at places in the order of a sample."""
     if interpolation_method not in ("fraction", "lower", "higher"):
         raise refuse("scipy.stats.scoreatpercentile with such an interpolation_method= cannot be "
-                     "captured", "Say 'fraction', 'lower' or 'higher'")
+                     "captured", "Say 'fraction', 'lower' or 'higher'", "TJ203")
     whole: Any = as_tracer(a)
     x: Any = np.sort(rows(whole, axis), axis=-1)
     count: Any = size(x)
     if limit:
         if axis is not None:
             raise refuse("scipy.stats.scoreatpercentile with limit= and axis= cannot be captured",
-                         "Leave the axis out")
+                         "Leave the axis out", "TJ203")
         ends: Any = limit
         low, high = ends
         inside = (x >= low) & (x <= high)
@@ -155,10 +157,11 @@ def mode(a: object, axis: object = 0, nan_policy: str = "propagate",
     only_propagating("mode", nan_policy)
     given: Any = as_tracer(a)
     if given.dtype.kind == "c":
-        raise refuse("scipy.stats.mode of complex numbers cannot be captured", "Use the parts")
+        raise refuse("scipy.stats.mode of complex numbers cannot be captured", "Use the parts",
+                     "TJ206")
     if keepdims and axis is None:
         raise refuse("scipy.stats.mode of all axes with keepdims= cannot be captured",
-                     "Reshape its result")
+                     "Reshape its result", "TJ203")
     x: Any = np.sort(rows(given, axis), axis=-1)
     place: Any = iota(dims_of(x)[-1])
     new = np.concatenate([np.ones_like(x[..., :1], dtype=bool), _differ(x)], axis=-1)

@@ -27,11 +27,11 @@ def zoom(input: object, zoom: object, output: None = None, order: int = 3,
     """Return an image of another size, by splines."""
     if grid_mode:
         raise refuse("scipy.ndimage.zoom with grid_mode= cannot be captured",
-                     "Use map_coordinates")
+                     "Use map_coordinates", "TJ203")
     known = known_array(as_tracer(zoom), "by how much an image is zoomed")
     if known is None:
         raise refuse("scipy.ndimage.zoom whose zoom= is traced cannot be captured: it says the "
-                     "size of the result", "Pass a float, or use map_coordinates")
+                     "size of the result", "Pass a float, or use map_coordinates", "TJ212")
     x = real_or_complex_image(input, "zoom")
     old = [need_int(d, "the size of an image that is zoomed") for d in x.dims]
     factors = np.broadcast_to(known.astype(float), (len(old),)).tolist()
@@ -86,11 +86,11 @@ def rotate(input: object, angle: object, axes: Sequence[int] = (1, 0), reshape: 
         raise ValueError("input array should be at least 2D")
     if rank != 2 or sorted(a % 2 for a in axes) != [0, 1]:
         raise refuse("scipy.ndimage.rotate of an image of more than two axes cannot be captured",
-                     "Rotate its planes in a loop")
+                     "Rotate its planes in a loop", "TJ207")
     known = known_array(as_tracer(angle), "by how much an image is turned") if reshape else None
     if reshape and known is None:
         raise refuse("scipy.ndimage.rotate by a traced angle cannot be captured: it says the size "
-                     "of the result", "Say reshape=False")
+                     "of the result", "Say reshape=False", "TJ212")
     degrees: Any = as_tracer(angle)
     c, s = cosdg(degrees), sindg(degrees)
     size = [as_operand(d) for d in x.dims]

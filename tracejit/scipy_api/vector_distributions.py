@@ -67,7 +67,7 @@ def _normal_logpdf(x: object, mean: object = None, cov: object = 1,
     """Return the logarithm of the density of a normal distribution of vectors."""
     if allow_singular:
         raise refuse("multivariate_normal with allow_singular=True cannot be captured",
-                     "Add a little to the diagonal of the matrix")
+                     "Add a little to the diagonal of the matrix", "TJ203")
     centre, matrix, n = _normal_parameters(mean, cov)
     points: Any = double(x)
     if not points.dims:
@@ -99,7 +99,7 @@ def _dirichlet_logpdf(x: object, alpha: object) -> Any:
             "All parameters must be greater than 0")
     if not same_dim(points.dims[0], a.dims[0]):
         raise refuse("dirichlet.logpdf of vectors without their last component cannot be captured",
-                     "Append what is left of 1")
+                     "Append what is left of 1", "TJ213")
     require(np.all((points >= 0.0) & (points <= 1.0)), ValueError,
             "Each entry in 'x' must be between zero and one.")
     require(np.logical_not(np.any(np.abs(np.sum(points, axis=0) - 1.0) > 1e-9)), ValueError,
@@ -119,7 +119,7 @@ def _wishart_logpdf(x: object, df: object, scale: object = None) -> Any:
     """Return the logarithm of the density of a Wishart distribution, of one matrix."""
     matrix: Any = np.atleast_2d(double(x))
     if len(matrix.dims) != 2:
-        raise refuse("wishart.logpdf of several matrices cannot be captured", "Use a loop")
+        raise refuse("wishart.logpdf of several matrices cannot be captured", "Use a loop", "TJ207")
     n = need_int(matrix.dims[0], "the dimension of a Wishart distribution")
     spread: Any = np.eye(n) if scale is None else np.atleast_2d(double(scale))
     nu: Any = double(df)

@@ -131,7 +131,7 @@ def medfilt2d(input: object, kernel_size: object = 3) -> Any:
     x = as_tracer(input)
     if len(x.dims) != 2:
         raise refuse("scipy.signal.medfilt2d of an array of other than two axes cannot be captured",
-                     "Use medfilt")
+                     "Use medfilt", "TJ207")
     if x.dtype.kind == "f":
         of_finite("scipy.signal.medfilt2d", x)  # type: ignore[arg-type]
     return medfilt(x, kernel_size)
@@ -159,7 +159,7 @@ def _spline_coefficients(pole: float, gain: float, name: str) -> Callable[..., A
     def capture(signal: object, lamb: float = 0.0) -> Any:
         if constant_of(lamb, f"scipy.signal.{name}") != 0.0:
             raise refuse(f"scipy.signal.{name} with lamb= cannot be captured",
-                         "Use scipy.interpolate.make_smoothing_spline")
+                         "Use scipy.interpolate.make_smoothing_spline", "TJ203")
         x: Any = as_inexact(signal)
         count = x.shape[0]
         ahead = np.sum(pole ** cast(iota(dims_of(x)[0]), np.float64) * x)

@@ -77,7 +77,7 @@ class CapturedTape:
             raise refuse(f"reading the variable {state.name!r}, which was given a value that a "
                          "tape follows while it records: outside, gradients end where a variable "
                          "is assigned to", "Give that value a name and compute with it, or assign "
-                         "it after the tape's block")
+                         "it after the tape's block", "TJ507")
         if (self.watch_accessed and state.trainable) or id(state.cell) in self.states:
             self._follow(state, value)
 

@@ -305,7 +305,7 @@ class CallRecipe:
         if changed is not None:
             raise refuse_outside(f"the gradient of {self.name}, which reads what has changed since "
                                  f"the tape recorded the call: {changed}",
-                                 "Ask for the gradient before the change")
+                                 "Ask for the gradient before the change", "TJ508")
 
     def call(self, *operands: object) -> Any:
         """Make the call within a capture."""

@@ -235,7 +235,7 @@ class GradientTape(Notes):
         self._begin_use()
         if self._captured is not None:
             raise refuse("the Jacobian of a tape within a capture",
-                         "Use tracejit.jacobian of a function, or loop over tape.gradient")
+                         "Use tracejit.jacobian of a function, or loop over tape.gradient", "TJ513")
         targets = self._targets(target)
         if len(targets) != 1:
             raise TypeError(f"a Jacobian is that of one target, not of {len(targets)}. Ask for one "

@@ -42,7 +42,7 @@ class Variable(Operand, State):
                  dtype: npt.DTypeLike | None = None) -> None:
         if is_tracing():
             raise refuse("a variable made inside of a captured function",
-                         "Make it outside, once, and assign to it inside")
+                         "Make it outside, once, and assign to it inside", "TJ507")
         if callable(value):
             value = value()
         self._state = constant(value, dtype)

@@ -203,7 +203,7 @@ class CaptureAttempt:
             if need.value not in self.origin:
                 raise Refusal(f"{describe_line(need.site)}: {need.why} needs a number that "
                               "only the run gives. Use a size or a Python int "
-                              "argument") from None
+                              "argument", "TJ111") from None
             need.pin = (self.origin[need.value], trace.actual[need.value])
             need.siblings = self._siblings(*need.pin[0])
             raise
@@ -217,7 +217,7 @@ class CaptureAttempt:
                 need_stack(trace.deep)
             raise Refusal(f"{line_of_error(e, self.fn)}: a recursion that ends on data, or "
                           "never, cannot be captured. Write a loop, or let it end on a "
-                          "size") from None
+                          "size", "TJ108") from None
         except Exception as error:
             known = as_in_python(error)
             if not isinstance(known, Refusal):
@@ -362,7 +362,7 @@ class CaptureAttempt:
         try:
             spec = spec_of_leaf(content, repr(str(path)))
         except Refusal as e:
-            raise Refusal(f"{describe_line(find_site())}: {e}") from None
+            raise Refusal.restating(e, f"{describe_line(find_site())}: ") from None
         if isinstance(path.root, Holder) and path.root.content is content and spec.ndim:
             # it is this array forever: sizes of 1 are known
             spec = replace(spec, sizes=tuple(1 if d == 1 else None for d in content.shape))
@@ -402,7 +402,7 @@ class CaptureAttempt:
                 hasattr(type(y), "stands_for") for y in (x, *reached_from([x]))):
             raise StandInRefused(f"{line_of_error(Refusal(), self.fn)}: a numpy.random.Generator "
                                  "cannot be returned. The caller has it, and it is left as the "
-                                 "function leaves it")
+                                 "function leaves it", "TJ121")
         where = line_of_error(Refusal(), self.fn)
         try:
             found: tuple[Any, ...] = self.trace.captured.as_result(x)
@@ -414,9 +414,9 @@ class CaptureAttempt:
             kind = type(x).__name__
             raise Refusal(f"{where}: a {kind} that holds what only the run knows cannot be "
                           "returned. Return the numbers and arrays themselves, or lists, tuples "
-                          "and dicts of them")
+                          "and dicts of them", "TJ121")
         if unlike is not None:
-            raise Refusal("{}: {}. {}".format(where, *unlike.args))
+            raise Refusal("{}: {}. {}".format(where, *unlike.args), "TJ121")
         return found
 
     def _refuse_leaks(self, graph: Graph) -> None:
@@ -429,7 +429,7 @@ class CaptureAttempt:
             where = line_of_error(Refusal(), self.fn) if site is None else describe_line(site)
             raise Refusal(f"{where}: a value that was computed inside a loop or branch is used "
                           "outside of it: something that is not captured kept it. Keep it in a "
-                          "name, a list, or an attribute that captured code assigns to")
+                          "name, a list, or an attribute that captured code assigns to", "TJ120")
 
     def _written(self, tracers: list[Any], outputs: list[Atom],
                  weak: list[bool]) -> list[tuple[int, int]]:
@@ -463,7 +463,8 @@ class CaptureAttempt:
         for path, value in self.trace.captured.assigned():
             if not self.assigns:
                 raise Refusal(f"{path} is a variable that {self.name} assigns to, which is for "
-                              "jit, grad and value_and_grad alone. Return the new value instead")
+                              "jit, grad and value_and_grad alone. Return the new value instead",
+                              "TJ507")
             assigned.append((path, len(outputs)))
             outputs.append(value)
             weak.append(False)

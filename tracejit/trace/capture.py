@@ -74,7 +74,8 @@ def _attempted(make: Callable[[Findings], CaptureAttempt], found: Findings,
         raise last
     assert last is not None
     raise Refusal(f"{line_of_error(last, fn)}: the capture does not settle: each of 256 attempts "
-                  "needed another size or container to be known. Make a shorter function of it")
+                  "needed another size or container to be known. Make a shorter function of it",
+                  "TJ119")
 
 
 def _learn_of_refusal(found: Findings, e: Refusal, trace: Trace) -> None:
@@ -117,7 +118,7 @@ def _sites_for_pools(found: Findings, trace: Trace) -> set[Any]:
 def _of_recursion(e: Refusal) -> Refusal:
     """Return a refusal; one about lists by data says that a recursion keeps such lists."""
     if "length data decides" in str(e):
-        e.args = (str(e) + _IN_RECURSION,)
+        e.args = (e.text + _IN_RECURSION,)
     return e
 
 
@@ -126,4 +127,4 @@ _IN_RECURSION = ". A recursion that ends on data keeps what a call goes on with 
 
 def _unsettled(other: Relist, fn: Callable[..., object]) -> Refusal:
     return Refusal(f"{line_of_error(other, fn)}: a list is made in a way that the program cannot "
-                   f"go on with: {other.why}. Use an array")
+                   f"go on with: {other.why}. Use an array", "TJ119")

@@ -102,5 +102,5 @@ class Deferred:
         args, kwargs = self.opened(args, kwargs)
         if self.name != "jit" and has_one_twice(flatten_call(args, kwargs)[1]):
             raise refuse(f"{self.name}, within a capture, of a list, dict or object that is an "
-                         "argument twice", "Pass a copy as one of them")
+                         "argument twice", "Pass a copy as one of them", "TJ509")
         return self.transform.inline(args, kwargs)

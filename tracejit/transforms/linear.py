@@ -199,7 +199,7 @@ class Pullback:
         leaves, structure = flatten_call(args, kwargs)
         if has_one_twice(structure):
             raise refuse("vjp, within a capture, of a list, dict or object that is an argument "
-                         "twice", "Pass a copy as one of them")
+                         "twice", "Pass a copy as one of them", "TJ509")
         leaves = [lift(x) if isinstance(x, np.ndarray) else x for x in leaves]
         kinds = [dtype_of_leaf(x) for x in leaves]
         numbers, grads = self.chosen(kinds, structure)
@@ -279,7 +279,8 @@ class _StateAsCalled:
         why = next(filter(None, (g.why_not() for g in self.chosen.interface.guards)),
                    "a number or array is of another kind")
         raise refuse_outside(f"the pullback of {name}, which reads what has changed since vjp "
-                             f"called it: {why}", "Ask for the cotangents before the change")
+                             f"called it: {why}", "Ask for the cotangents before the change",
+                             "TJ508")
 
 
 class _Backward:
@@ -304,11 +305,11 @@ class _Backward:
         outer = generator_from_outside(c.leaves)
         if outer is not None:
             raise refuse_outside(f"vjp of a function that draws from {outer}, which is outside of "
-                                 "it", "Pass it as an argument, or use grad or jvp")
+                                 "it", "Pass it as an argument, or use grad or jvp", "TJ511")
         if any(map(has_no_seed, c.leaves)):
             raise refuse_outside("vjp of a function that makes a generator without a seed, which "
                                  "gives other numbers when they are drawn again",
-                                 "Give it a seed, or use grad or jvp")
+                                 "Give it a seed, or use grad or jvp", "TJ511")
         inputs = {leaf: k for k, leaf in enumerate(c.arg_leaves)}
         floats = set(_differentiable([s.dtype for s in specs[:count]]))
         wrt = [c.united.get(inputs[k], inputs[k]) for k in numbers if k in floats]
@@ -432,7 +433,7 @@ class Tangent:
 
         if has_one_twice(structure):
             raise refuse_outside("jvp of a list, dict or object that is an argument twice",
-                                 "Pass a copy as one of them")
+                                 "Pass a copy as one of them", "TJ509")
         whole.__name__ = f"jvp_{getattr(self.fn, '__name__', 'f')}"
         c = capture_function(whole, specs, structure, leaves)
         return Program.of_capture(c, self.options)

@@ -60,7 +60,7 @@ class Composed:
         """Capture the composition for arguments of these specs."""
         if has_one_twice(structure):  # the parts make containers anew
             raise refuse_outside(f"{self.name} of a list, dict or object that is an argument twice",
-                                 "Pass a copy as one of them")
+                                 "Pass a copy as one of them", "TJ509")
         c = capture_function(self.run, specs, structure, leaves)
         return Program.of_capture(c, self.options)
 
@@ -99,7 +99,8 @@ def make_hessian(fn: Callable[..., object], argnums: object, has_aux: bool,
     def gradient(*args: object, **kwargs: object) -> Any:
         if any(are_in(_chosen(fn, argnums, args, kwargs)[2], STRUCTURED.__contains__)):
             raise refuse("the derivative of a structured array by a structured array, which has "
-                         "records for numbers", "Pass the fields as arguments, or a dict of them")
+                         "records for numbers", "Pass the fields as arguments, or a dict of them",
+                         "TJ512")
         return slope.inline(args, kwargs)
 
     return Composed("hessian", fn, forward_jacobian(gradient, argnums, has_aux, options), options)

@@ -154,4 +154,5 @@ def _refuse_written(variables: list[str]) -> NoReturn:
                         f"assigns to {', '.join(variables)}. Return the new value, and assign it "
                         "outside")
     raise refuse("a function that is differentiated or computed again inside another one changes "
-                 "an array, a list or an object of that one", "Return the new value instead")
+                 "an array, a list or an object of that one", "Return the new value instead",
+                 "TJ510")

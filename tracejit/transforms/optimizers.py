@@ -122,7 +122,7 @@ def minimize(fun: Callable[..., object], x0: object, args: object = (), method: 
     dtype = as_tracer(x0).dtype
     if dtype.kind == "f" and dtype != REAL:
         raise refuse(f"scipy.optimize.minimize from a point of {dtype}, which SciPy's methods keep "
-                     "or not, cannot be captured", "Pass x0.astype(float)")
+                     "or not, cannot be captured", "Pass x0.astype(float)", "TJ206")
     blocks = with_jacobian("minimize", fun, jac, start, given, one_number, _MINIMUM)
     settings = {"method": method, "tol": tol, "options": options}
     if isinstance(jac, str):
@@ -141,7 +141,7 @@ def _vector(y: Tracer, x: object) -> Tracer:
     """Return the residuals, an array with one axis."""
     if y.dtype.kind == "c" or len(y.dims) > 1:
         raise refuse("least squares of residuals that are complex or no array with one axis cannot "
-                     "be captured", "Return np.ravel of real ones")
+                     "be captured", "Return np.ravel of real ones", "TJ214")
     return cast(apply("reshape", y, shape=(1,)) if not y.dims else y, REAL)
 
 
@@ -210,7 +210,8 @@ def curve_fit(f: Callable[..., object], xdata: object, ydata: object, p0: object
     y, weight = as_tracer(ydata), None if sigma is None else as_tracer(sigma)
     if len(y.dims) != 1 or (weight is not None and len(weight.dims) != 1):
         raise refuse("scipy.optimize.curve_fit of data with several axes, or with covariances, "
-                     "cannot be captured", "Use scipy.optimize.least_squares of the residuals")
+                     "cannot be captured", "Use scipy.optimize.least_squares of the residuals",
+                     "TJ206")
 
     def model(p: Tracer) -> Any:
         return call_function(f, (xdata, *(p[k] for k in range(count))), {})

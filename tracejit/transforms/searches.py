@@ -57,7 +57,7 @@ class Optimum:
         if name not in _FURTHER:
             raise AttributeError(name)
         raise refuse(f"`{name}` of what a search found cannot be captured",
-                     "Use `x`, `fun`, `nfev` and `success`")
+                     "Use `x`, `fun`, `nfev` and `success`", "TJ209")
 
 
 def start_of(x0: object, name: str) -> Tracer:
@@ -65,7 +65,8 @@ def start_of(x0: object, name: str) -> Tracer:
     x = as_tracer(x0)
     if x.dtype.kind == "c" or len(x.dims) > 1:
         raise refuse(f"scipy.optimize.{name} of complex numbers or an array of several axes cannot "
-                     "be captured", "Let the unknown be an array of real numbers with one axis")
+                     "be captured", "Let the unknown be an array of real numbers with one axis",
+                     "TJ214")
     return apply("reshape", cast(x, REAL), shape=x.dims or (1,))
 
 
@@ -88,7 +89,7 @@ def like_unknown(y: Tracer, x: Tracer) -> Tracer:
     """Return the value of equations, of which there are as many as unknowns."""
     if y.dtype.kind == "c":
         raise refuse("a search for a root of a complex function cannot be captured",
-                     "Return real and imaginary parts, of an unknown with both")
+                     "Return real and imaginary parts, of an unknown with both", "TJ214")
     if not y.dims and x.dims == (1,):
         y = apply("reshape", y, shape=(1,))
     if len(y.dims) != len(x.dims) or not all(map(same_dim, y.dims, x.dims)):
@@ -101,7 +102,7 @@ def one_number(y: Tracer, x: object) -> Tracer:
     """Return the value of a function that is minimised."""
     if y.dtype.kind == "c":
         raise refuse("a search for a minimum of a complex function cannot be captured",
-                     "Return a real number")
+                     "Return a real number", "TJ214")
     if y.dims and not all(same_dim(d, 1) for d in y.dims):
         raise ValueError("the function that is minimised returns more than one number")
     return cast(apply("reshape", y, shape=()) if y.dims else y, REAL)
@@ -148,7 +149,7 @@ def refuse_settings(name: str, **unsupported: object) -> None:
     for word, given in unsupported.items():
         if given is not None and given != () and given is not False:
             raise refuse(f"scipy.optimize.{name} with {word}= cannot be captured",
-                         "Leave it out, or call it in a solver under tracejit.custom_root")
+                         "Leave it out, or call it in a solver under tracejit.custom_root", "TJ203")
 
 
 def with_jacobian(name: str, fun: Callable[..., object], jac: object, start: Tracer,
@@ -169,7 +170,7 @@ def with_jacobian(name: str, fun: Callable[..., object], jac: object, start: Tra
         parts = [fun]
     else:
         raise refuse(f"scipy.optimize.{name} with {jac!r} for a derivative cannot be captured",
-                     "Give a function, '2-point', '3-point', or leave it out")
+                     "Give a function, '2-point', '3-point', or leave it out", "TJ203")
     blocks = [block_of(parts[0], start, args, role, result)]
     blocks += [block_of(p, start, args, role, lambda y, x: cast(y, REAL)) for p in parts[1:]]
     return blocks

@@ -97,7 +97,8 @@ class Instrumented:
         outer = generator_from_outside(s for s in program.sources if not isinstance(s, int))
         if outer is not None:
             raise Refusal(f"a profile runs {program.name} many times, and it draws from {outer}, "
-                          "which would not be left as it is. Make it an argument, which is copied")
+                          "which would not be left as it is. Make it an argument, which is copied",
+                          "TJ609")
 
     def restore(self) -> None:
         """Give the variables that a call assigns to the values that they had."""

@@ -196,10 +196,10 @@ def _spec_of_argument(x: object) -> ArgSpec:
 def _require_dtype(dtype: np.dtype) -> None:
     if is_half(dtype):
         raise Refusal(f"an argument is of dtype {dtype}, which is computed on the CPU alone. "
-                      "Convert it first: x.astype(np.float32)")
+                      "Convert it first: x.astype(np.float32)", "TJ602")
     if dtype not in DTYPES.values():
         raise Refusal(f"an argument is an array of dtype {dtype}, which cannot be captured. Use "
-                      "float32, float64, integers or bool")
+                      "float32, float64, integers or bool", "TJ602")
 
 
 def _is_foreign(x: object) -> bool:
@@ -248,5 +248,6 @@ def _require_contiguous(shape: Sequence[int], strides: Sequence[int] | None, ste
     for n, stride in zip(reversed(shape), reversed(strides), strict=True):
         if n > 1 and stride != step:
             raise Refusal("an argument on the device is not contiguous in C order. Pass a copy of "
-                          "it that is: cupy.ascontiguousarray(x), or x.contiguous() in PyTorch")
+                          "it that is: cupy.ascontiguousarray(x), or x.contiguous() in PyTorch",
+                          "TJ602")
         step *= n

@@ -123,7 +123,7 @@ def refuse_choice(choice: Choice, use: str = "this needs to know which",
     name = "this" if hidden else repr(choice.name)
     raise Refusal(f"{line or describe_line(find_site())}: {name} is {what}, depending on data "
                   f"since {choice.where}, and {use}. Ask first (`is None`, isinstance), and give "
-                  "it one kind of value on all paths")
+                  "it one kind of value on all paths", "TJ413")
 
 
 # --- knowledge of tags ----------------------------------------------------------------------------

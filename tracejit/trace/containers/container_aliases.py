@@ -135,7 +135,7 @@ def refuse_joined_change(x: object) -> None:
             kind = type(x).__name__
             raise refuse(f"changing a {kind} that may be, depending on data, the one that "
                          f"{j.name!r} holds since {j.where}",
-                         f"Copy it where it gets the name: {j.name} = {kind}(...)")
+                         f"Copy it where it gets the name: {j.name} = {kind}(...)", "TJ405")
 
 
 def link_branches(names: Sequence[str], new: Sequence[Held],
@@ -237,8 +237,8 @@ class Turns:
                     shared or twice or any(k in pair for pair in pairs) or any(
                         begins[k] & begins[j] for j in range(len(ends)) if j != k))):
                 raise refuse(f"{name!r} is bound to one list or dict after another in this loop, "
-                             "and one of them, which has another name, is changed in it",
-                             f"Copy it where it is bound: {name} = list(...), or dict(...)")
+                             "and one of them, which has another name, is changed in it", "Copy it "
+                             f"where it is bound: {name} = list(...), or dict(...)", "TJ406")
             if not new[k]:
                 continue
             may_be = set(lasting[k])

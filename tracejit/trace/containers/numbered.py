@@ -47,9 +47,9 @@ class ObjectReference(Numbered):
 
     def refused(self, what: str) -> StandInRefused:
         """Return the refusal of an operation, named `what`, on an object that data chooses."""
-        return StandInRefused(str(refuse(
+        return StandInRefused.restating(refuse(
             f"{what} a {self.stands_for.__name__}, where data decides which one it is",
-            "Read and set its attributes, call its methods, and ask by `is`")))
+            "Read and set its attributes, call its methods, and ask by `is`", "TJ412"))
 
     def __getattr__(self, name: str) -> Any:
         return ABOVE.read_attribute(self, name)

@@ -85,7 +85,7 @@ class Poison:
 
     def read(self, *_: Any) -> Any:
         """Refuse."""
-        raise refuse(f"{self.name!r} {self.why} at {self.where}", self.remedy)
+        raise refuse(f"{self.name!r} {self.why} at {self.where}", self.remedy, "TJ420")
 
     __iter__ = __getitem__ = __call__ = __float__ = __array__ = read  # as code of Python's may
 

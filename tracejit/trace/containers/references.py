@@ -37,9 +37,10 @@ class Reference(Numbered, StandIn):
 
     def refused(self, what: str) -> StandInRefused:
         """Return the refusal of an operation, named `what`, on a list in a pool."""
-        return StandInRefused(str(refuse(
+        return StandInRefused.restating(refuse(
             f"{what} of a list in another container, where data decides which one it is",
-            "Use its items by `for`, `in`, len() and its methods; return what is made of them")))
+            "Use its items by `for`, `in`, len() and its methods; return what is made of them",
+            "TJ412"))
 
 
 def require_one(a: Reference, b: Reference) -> None:

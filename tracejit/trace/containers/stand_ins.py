@@ -35,9 +35,10 @@ class StandIn:
 
     def refused(self, what: str) -> StandInRefused:
         """Return the refusal of an operation, named `what`, on a container that data fills."""
-        return StandInRefused(str(refuse(
+        return StandInRefused.restating(refuse(
             f"{what} of a {self.kind.__name__} of which data decides what it holds",
-            "Use its items by `for`, `in`, len() and its methods that add and remove items")))
+            "Use its items by `for`, `in`, len() and its methods that add and remove items",
+            "TJ411"))
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and hasattr(self.kind, name):
@@ -117,9 +118,9 @@ def is_made_by_data() -> bool:
 
 def refused_kind(kind: type) -> StandInRefused:
     """Return the refusal of a container that is made in a way for which there is no code."""
-    return StandInRefused(str(refuse(
+    return StandInRefused.restating(refuse(
         f"a {kind.__name__} made so, of which data decides what it holds",
-        "Make it empty, and add its items one by one")))
+        "Make it empty, and add its items one by one", "TJ411"))
 
 
 def is_walked(x: StandIn) -> bool:
@@ -144,7 +145,7 @@ def as_key(x: Any, in_set: bool = False) -> Any:
         ABOVE.require_ours(x == x, ValueError, "a NaN is the key of a dict, which Python looks up "
                            "by its identity. Test with np.isnan")
     elif kind not in ("i", "u", "b", "int", "bool", "SymInt"):
-        raise StandInRefused(str(refuse(
+        raise StandInRefused.restating(refuse(
             f"a set or dict of which data decides what it holds has a key of type {kind}",
-            "Let the keys be ints, floats (of a dict), or tuples of them")))
+            "Let the keys be ints, floats (of a dict), or tuples of them", "TJ411"))
     return x

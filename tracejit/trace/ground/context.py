@@ -164,7 +164,7 @@ class Cell:
         if self.stale is not None:
             raise refuse(f"reading an array of which {self.decided_by} decides which array it is, "
                          f"after one that it may be was written to at {self.stale}",
-                         "Copy it where it is bound: u = x.copy()")
+                         "Copy it where it is bound: u = x.copy()", "TJ404")
 
 
 class Place(Protocol):
@@ -621,22 +621,22 @@ OF_MASKS = ("Compute with the data and a mask: np.sum(x, where=~mask), np.mean(x
 """What to do in place of a function of masked arrays."""
 
 
-def refuse_outside(what: str, remedy: str) -> Refusal:
+def refuse_outside(what: str, remedy: str, code: str) -> Refusal:
     """Return the refusal of a request that uncaptured code makes of a traced value, by its name.
 
-    what, remedy -- the text of the refusal if no uncaptured code is running
+    what, remedy, code -- the text of the refusal if no uncaptured code is running
     """
     outside = current().outside if is_tracing() else []
     if not outside or not is_of_library(outside[-1][0]):
-        return refuse(what, remedy)
+        return refuse(what, remedy, code)
     name = called(*outside[-1])
-    refusal = _refuse_of_library(name, what, remedy)
+    refusal = _refuse_of_library(name, what, remedy, code)
     if runs_library_code():
         current().asked.append((len(outside), refusal))
     return refusal
 
 
-def _refuse_of_library(name: str, what: str, remedy: str) -> Refusal:
+def _refuse_of_library(name: str, what: str, remedy: str, code: str) -> Refusal:
     """Return the refusal of a request of a library's function, with the reason if there is one."""
     if (reason := reason_named(name)) is not None:
         return _refuse_by_reason(name, reason)
@@ -645,7 +645,8 @@ def _refuse_of_library(name: str, what: str, remedy: str) -> Refusal:
         remedy = OF_MASKS if name.startswith("numpy.ma.") else (
             "Write it with operations that are listed in docs/coverage.md, or make it an op with "
             "tracejit.register_op")
-    return refuse(what, remedy)
+        code = "TJ202"
+    return refuse(what, remedy, code)
 
 
 def require_no_reason(fn: Callable[..., object]) -> None:
@@ -655,16 +656,17 @@ def require_no_reason(fn: Callable[..., object]) -> None:
 
 
 def _refuse_by_reason(name: str, reason: WhyNot) -> Refusal:
-    return refuse(f"{name} cannot be captured: {reason.text}", reason.remedy)
+    return refuse(f"{name} cannot be captured: {reason.text}", reason.remedy, "TJ201")
 
 
-def refuse(what: str, remedy: str) -> Refusal:
-    """Return the refusal, to be raised, of a construct `what` at the user's line."""
-    return refuse_at(find_site(), what, remedy)
+def refuse(what: str, remedy: str, code: str) -> Refusal:
+    """Return the refusal, to be raised, of a construct `what` at the user's line.
+
+    code -- the code of the cause, from `tracejit/codes.py`
+    """
+    return refuse_at(find_site(), what, remedy, code)
 
 
-def refuse_at(site: Site | None, what: str, remedy: str) -> Refusal:
+def refuse_at(site: Site | None, what: str, remedy: str, code: str) -> Refusal:
     """Return the refusal, to be raised, of a construct `what` at a site."""
-    return Refusal(f"{describe_line(site)}: {what}. {remedy}")
-
-
+    return Refusal(f"{describe_line(site)}: {what}. {remedy}", code)

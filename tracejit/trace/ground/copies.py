@@ -145,4 +145,4 @@ def _one_handle(a: Any, b: Any) -> bool:
 def shared(site: Site | None, written: str, other: str) -> Refusal:
     """Return the refusal of a write that another name would see in a part."""
     return refuse_at(site, f"{written}, which is written to, shares memory with {other}",
-                     "Pass a copy: x.copy()")
+                     "Pass a copy: x.copy()", "TJ403")

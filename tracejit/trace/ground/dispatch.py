@@ -149,7 +149,7 @@ def _require_fields_taken(function: Callable[..., object], operands: Iterable[ob
     """Refuse a function of NumPy's of a structured array, but for those that take one."""
     if function not in OF_FIELDS and any(hasattr(type(x), "as_fields") for x in operands):
         raise refuse(f"{public_name(function)} of a structured array cannot be captured",
-                     "Use its fields: np.sum(a['x']), say")
+                     "Use its fields: np.sum(a['x']), say", "TJ302")
 
 
 def _of_present_values(capture: Callable[..., object],

@@ -45,7 +45,8 @@ def fault_of_ours(error: Exception, function: str) -> Exception | None:
         where = _users_line(error.__traceback__).removeprefix(", at ")
         text = NAMES.sub("a traced value", str(error))
         return Refusal(f"{where}: this asks for a number that only the run knows: {text}. Write it "
-                       "with operations that docs/coverage.md lists, or do it after the call")
+                       "with operations that docs/coverage.md lists, or do it after the call",
+                       "TJ110")
     text = (f"{type(error).__name__}: {error}. This is a fault of tracejit, met in {function}"
             f"{_users_line(error.__traceback__)}; please report it. To go on, call the function "
             "without its transform, or under tracejit.config(disable_jit=True) if it is compiling "

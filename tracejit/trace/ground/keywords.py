@@ -109,7 +109,7 @@ def _require_default(captured: object, name: str, x: object) -> None:
             isinstance(x, str) and x == parameters[name].default)):
         return
     raise refuse(f"{label} with {name}= cannot be captured",
-                 "Leave it out, and write what it does with other operations")
+                 "Leave it out, and write what it does with other operations", "TJ203")
 
 
 @functools.cache

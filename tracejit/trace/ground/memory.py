@@ -122,7 +122,7 @@ class Memory:
             if not self._ask("plain", k):
                 raise refuse(f"the class of an array is asked for, and {x.name}, a "
                              f"{type(x.content).__name__}, is captured as an array",
-                             "Pass np.asarray(x), and the class or a flag beside it")
+                             "Pass np.asarray(x), and the class or a flag beside it", "TJ310")
 
     def dtype_of_input(self, number: int, dtype: np.dtype) -> np.dtype:
         """Return the dtype of an input as users see it, in its own byte order."""
@@ -197,7 +197,7 @@ class Memory:
         self._note("writeable", (number,))
         if not self._ask("writeable", number):
             raise refuse(f"{name!r} may be {self.inputs[number].name} in this loop, which writes "
-                         "to it, and that is read-only", "Pass a copy of the argument: x.copy()")
+                         "to it, and that is read-only", "Pass a copy of it: x.copy()", "TJ403")
 
     def refuse_lost_writes(self, tracers: Iterable[Any], what: str) -> None:
         """Refuse a function that writes to its arguments, where only its result counts."""
@@ -209,7 +209,7 @@ class Memory:
             if cell.holds_other_than(value):
                 raise refuse_at(self.writes.get(cell), f"a function under {what} writes to an "
                                 "argument, and only what it returns counts",
-                                "Let it work on a copy: x = x.copy()")
+                                "Let it work on a copy: x = x.copy()", "TJ510")
 
     def _ask(self, kind: str, *numbers: int) -> Any:
         """Return the value of a fact in this call; for specs, its value for most arrays."""
@@ -254,7 +254,7 @@ class Memory:
             return False
         if self._ask("sparse", number):
             raise refuse_at(site, f"{self.inputs[number].name}, which is written to, has several "
-                            "elements at one place in memory", "Pass a copy: x.copy()")
+                            "elements at one place in memory", "Pass a copy: x.copy()", "TJ403")
         self._note("sparse", (number,))
         return True
 

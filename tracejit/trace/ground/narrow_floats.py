@@ -24,7 +24,7 @@ def of_wider_floats(capture: Callable[..., object],
         half = _half_among((args, kwargs)) if is_tracing() else None
         if half is not None:
             raise refuse(f"{public_name(function)} of {half} cannot be captured",
-                         "Convert it first: x.astype(np.float32)")
+                         "Convert it first: x.astype(np.float32)", "TJ206")
         return capture(*args, **kwargs)
 
     return refusing

@@ -24,7 +24,7 @@ def require_numpy() -> None:
     """Refuse to begin while something else is in the place of a function of NumPy."""
     for text in replaced():
         raise Refusal(f"{text}, and tracejit has to see the library's own at first. Call a "
-                      "transformed function once before you replace it")
+                      "transformed function once before you replace it", "TJ124")
 
 
 def is_replaced(module: ModuleType, name: str, content: object) -> bool:

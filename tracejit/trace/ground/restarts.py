@@ -168,8 +168,8 @@ class Widens(Refusal):
 
     __module__, __qualname__ = Refusal.__module__, Refusal.__qualname__  # as users see it
 
-    def __init__(self, text: str, why: str) -> None:
-        super().__init__(text)
+    def __init__(self, refusal: Refusal, why: str) -> None:
+        super().__init__(refusal.text, refusal.code)
         self.why = why
 
 

@@ -52,7 +52,7 @@ def find_tree(fn: FunctionType) -> Tree | None:
         f"{line_name(code.co_filename, code.co_firstlineno)}: the code of {fn.__qualname__} is not "
         "what its source says now: the text was changed after it was loaded, another text has the "
         "same file name, or an import hook compiled something else. Reload the module, run the "
-        "cell again, or restart Python")
+        "cell again, or restart Python", "TJ101")
 
 
 def _texts(fn: FunctionType) -> Iterator[list[str]]:

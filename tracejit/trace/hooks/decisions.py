@@ -36,7 +36,7 @@ class DecisionHooks:
         if isinstance(test, bool):
             return test
         refusal = refuse("the filter of a comprehension depends on data",
-                         "Write a loop with an `if`, or use np.where")
+                         "Write a loop with an `if`, or use np.where", "TJ109")
         if any(frame.kind == "loop" for frame in current().frames):  # it may be on the index
             raise Unroll("the filter of a comprehension needs its iterations one by one", refusal)
         raise refusal

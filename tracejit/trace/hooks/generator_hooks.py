@@ -80,7 +80,8 @@ def _recursion(g: UsersGenerator, args: tuple[object, ...]) -> Iterator[None]:
         if len({*levels}) >= MANY_LEVELS:
             raise refuse("a recursion of generators that ends on data, or never, cannot be "
                          "captured",
-                         "Let it end on a size, or keep what is to be gone through in a list")
+                         "Let it end on a size, or keep what is to be gone through in a list",
+                         "TJ108")
     levels.append(trace.depth)
     try:
         yield
@@ -131,7 +132,8 @@ class GeneratorHooks(DecisionHooks):
 
     def no_steps(self, what: str, remedy: str) -> None:
         """Refuse to take items one after another."""
-        raise refuse(f"{what}, in a generator whose items are taken one after another", remedy)
+        raise refuse(f"{what}, in a generator whose items are taken one after another", remedy,
+                     "TJ104")
 
     def decided(self, x: object) -> bool:
         """Return a condition around a `yield`, which must be a Python one."""
@@ -142,7 +144,8 @@ class GeneratorHooks(DecisionHooks):
 
     def _undecided(self, what: str) -> Refusal:
         return refuse(f"{what} around a `yield`, in a generator whose items are taken one after "
-                      "another", "Let one `for` take its items, or make them a list: list(...)")
+                      "another", "Let one `for` take its items, or make them a list: list(...)",
+                      "TJ104")
 
     def delegated(self, iterable: object) -> Delegated:
         """Return the iterator that `yield from` goes through, of Python's own."""

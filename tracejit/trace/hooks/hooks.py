@@ -416,7 +416,7 @@ class Hooks(RecursionHooks, TryHooks, ComprehensionHooks):
             ABOVE.diverted(False, kind, text, (), plain)
         if not is_raisable(kind):
             raise refuse(f"raising {kind.__name__} depends on data, and only built-in exceptions "
-                         "can be raised by compiled code", "Raise a ValueError, say")
+                         "can be raised by compiled code", "Raise a ValueError, say", "TJ107")
         _emit_check(False, kind, text, shown)
         raise BranchRaised
 
@@ -442,7 +442,8 @@ class Hooks(RecursionHooks, TryHooks, ComprehensionHooks):
             attempts.pop()
         if may_raise(current().builder.scope.eqns[before:], types):
             raise refuse("`try` around captured operations, whose exceptions are not raised while "
-                         "they are captured", "Test with `if` before, or move the try outside")
+                         "they are captured", "Test with `if` before, or move the try outside",
+                         "TJ105")
         if raised is not None:
             raise raised
 
@@ -488,7 +489,7 @@ class Hooks(RecursionHooks, TryHooks, ComprehensionHooks):
         """Read an attribute where that is seen by nobody; refuse one that code computes."""
         if not is_plain_attribute(owner, name):
             raise refuse(f"a pattern of a `match` that reads {name!r}, which code computes, behind "
-                         "the test of another part", "Read it before the match")
+                         "the test of another part", "Read it before the match", "TJ106")
         return self.getattr(owner, name)
 
     def part(self, parts: tuple[object, ...] | None, k: int) -> Any:
@@ -516,7 +517,7 @@ class Hooks(RecursionHooks, TryHooks, ComprehensionHooks):
         if holds_runs(subject):
             give_up(subject, "`match` on a list")
         if isinstance(subject, TracedOperand):
-            raise refuse("`match` on a traced value", "Use if and elif")
+            raise refuse("`match` on a traced value", "Use if and elif", "TJ106")
         native = current().captured.native
         for name in native.attributes_read(subject, names) if names else native.asked(subject):
             unseen(name)

@@ -58,7 +58,7 @@ def _refused_while(e: Unroll) -> Refusal:
     return e.refusal or refuse(
         f"this `while` on data cannot be captured: {e.why}",
         "Fill an array that is made before it, and give every name that it changes one kind of "
-        "value")
+        "value", "TJ408")
 
 
 @contextmanager
@@ -180,7 +180,7 @@ class LoopHooks(GeneratorHooks):
             test = truth(condition())
             if not isinstance(test, bool):
                 raise refuse("the condition of this `while` depends on data and moves an iterator "
-                             "on", "Read the iterator in the body")
+                             "on", "Read the iterator in the body", "TJ408")
             if not test:
                 return
             body()

@@ -137,4 +137,4 @@ class RecursionHooks(LoopHooks):
 
 
 def _refused(what: str, remedy: str) -> Refusal:
-    return refuse(f"a recursion that ends on data, with {what}", remedy)
+    return refuse(f"a recursion that ends on data, with {what}", remedy, "TJ108")

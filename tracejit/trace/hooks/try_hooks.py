@@ -96,7 +96,7 @@ class TryHooks(LoopHooks):
             if any(e.frame is o.frame for o in trace.opened[opened:]):
                 raise refuse("a list that gets longer or shorter in a `try`, where data decides "
                              "whether it comes to that",
-                             "Change the list after the `try`") from None
+                             "Change the list after the `try`", "TJ410") from None
             raise
         finally:
             while len(trace.opened) > opened:
@@ -163,7 +163,7 @@ class TryHooks(LoopHooks):
         """Return the exceptions that a `with suppress(...)` catches."""
         if type(manager) is not contextlib.suppress:
             raise refuse(f"a manager of {type(manager).__name__} that a call of `suppress` gives",
-                         "Give the function another name, if it is not contextlib's")
+                         "Give the function another name, if it is not contextlib's", "TJ105")
         return tuple(classes(manager._exceptions))  # type: ignore[attr-defined]
 
     def reraise(self) -> None:
@@ -181,7 +181,7 @@ class TryHooks(LoopHooks):
 def _refuse_errors(eqns: Sequence[Eqn], caught: Callable[[], object]) -> None:
     if may_raise(eqns, caught):
         raise refuse("`try` around captured operations, whose exceptions are not raised while "
-                     "they are captured", "Test with `if` before, or move the try outside")
+                     "they are captured", "Test with `if` before, or move the try outside", "TJ105")
 
 
 def _ended_by(error: Exception) -> type[BranchRaised]:

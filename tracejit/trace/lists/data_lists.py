@@ -177,7 +177,8 @@ class DataLists:
         where = place_in_code()
         if where in trace.plain_lists:
             raise refuse(f"a list that gets longer as data decides: {trace.plain_lists[where]}",
-                         "Make an array of it first, after the loop or branch: np.array(items)")
+                         "Make an array of it first, after the loop or branch: np.array(items)",
+                         "TJ409")
         asked = trace.list_kinds.get(where, ())
         found = self._items(container, list(container))
         columns = [Grown(self, container, items, united(
@@ -224,7 +225,7 @@ class DataLists:
                 x is y for frame in current().frames for y in frame.stand_ins):
             raise refuse("a list in a list whose length data decides is in another place, too, or "
                          "was made before that list was, in a loop or branch around it",
-                         "Put a copy in: items.append(list(item))")
+                         "Put a copy in: items.append(list(item))", "TJ410")
 
     def _let_go(self, container: list[object]) -> None:
         """Let lists that are items of one be lists of their own."""

@@ -116,7 +116,8 @@ def _plain(kinds: Kinds) -> Kinds:
 def refused_walk() -> Refusal:
     """Return the refusal of a loop over a list whose length changes meanwhile."""
     return refuse("the length of a list changes, as data decides, while a loop is running over it",
-                  "Run over its indices with `while k < len(items)`, or over a copy: list(items)")
+                  "Run over its indices with `while k < len(items)`, or over a copy: list(items)",
+                  "TJ421")
 
 
 def _set(cell: Cell, value: Value) -> None:
@@ -271,7 +272,7 @@ class Grown(Run):
         assert self.log is not None
         if self.log.value is self.used_up:
             raise refuse("a list that got longer or shorter as data decided has another name, by "
-                         "which it is read afterwards", "Use the name that it had before")
+                         "which it is read afterwards", "Use the name that it had before", "TJ409")
         at = begin * product(self.shape)
         log, value = emit("log_read", [self.log.value], {"at": (at,), "shape": shape})
         _set(self.log, log)
@@ -280,7 +281,8 @@ class Grown(Run):
     def give_up(self, why: str) -> NoReturn:
         """Refuse an operation without code for it; no list of the capture could have the items."""
         raise refuse(f"{why} that gets longer or shorter as data decides cannot be captured",
-                     "Make an array of it first, after the loop or branch: np.array(items)")
+                     "Make an array of it first, after the loop or branch: np.array(items)",
+                     "TJ409")
 
     # --- changes --------------------------------------------------------------------------------
 

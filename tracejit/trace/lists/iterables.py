@@ -79,7 +79,7 @@ class TracedIterable:
         numbers = range(need_int(self.count, f"an item of {self.what}"))
         if isinstance(k, slice):
             raise refuse(f"a slice of {self.what} with as many numbers as a size says",
-                         "Give range() the ends that the slice has")
+                         "Give range() the ends that the slice has", "TJ409")
         return self.in_turn(numbers[k])
 
     def in_turn(self, k: object) -> Any:
@@ -226,7 +226,8 @@ def read_now(x: object) -> Any:
     if is_number(x) or isinstance(x, (str, bytes, tuple, type(None))):
         return x
     raise refuse(f"a {type(x).__name__} that a generator gives to what reads it at once",
-                 "Write the loop out, or make the generator's items a list first: list(...)")
+                 "Write the loop out, or make the generator's items a list first: list(...)",
+                 "TJ104")
 
 
 def is_traced(x: object) -> bool:
@@ -252,7 +253,7 @@ def make_zip(*iterables: object, strict: bool = False) -> Any:
         if part is None:
             if not isinstance(x, (list, tuple, range, LiveItems)):
                 raise refuse(f"zip() of an array and a {type(x).__name__} cannot be captured",
-                             "Use lists or arrays")
+                             "Use lists or arrays", "TJ409")
             part_count: Dim = len(x)
             sequences.append(partial(_plain_item, x, len(x)))
         else:

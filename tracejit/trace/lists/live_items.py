@@ -36,7 +36,7 @@ class LiveItems(Sequence[Any]):
         keys, contents = _within(self.held)
         if not _are_same(keys, self._keys):
             raise refuse(f"a {type(self.held).__name__} whose keys change while zip() runs over it "
-                         "and over an array", "Run over a copy: list(...)")
+                         "and over an array", "Run over a copy: list(...)", "TJ421")
         if not _are_same(contents, self._contents):
             self._contents, self._items = contents, tuple(ABOVE.iterate(self.of))
         return self._items[k]
@@ -67,4 +67,4 @@ def require_length(xs: Sequence[Any], length: int) -> None:
     """Refuse a list of Python's that zip() runs over beside an array, if its length has changed."""
     if len(xs) != length:
         raise refuse("a list that changes its length while zip() runs over it and over an array",
-                     "Run over its indices with `while k < len(items)`, or over a copy")
+                     "Run over its indices with `while k < len(items)`, or over a copy", "TJ421")

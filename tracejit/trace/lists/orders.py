@@ -61,7 +61,7 @@ def indexable(xs: object) -> None:
     known_container(xs, "a list's order, which data decides,", by_data=True)
     if xs and has_iterators(xs):
         raise refuse("a list is put in order, as data decides, while a loop is running over it",
-                     "Run over a copy: list(items)")
+                     "Run over a copy: list(items)", "TJ421")
     if xs:
         xs[:] = [_one_run(xs)]
 
@@ -144,7 +144,7 @@ def _one_run(xs: object) -> Run:
     run = _run_of(xs, place_in_code())
     if run is None:
         raise refuse("data decides on the order of a list of different things",
-                     "Let its items be numbers, or tuples of numbers that are all alike")
+                     "Let its items be numbers, or tuples of numbers that are all alike", "TJ122")
     return run
 
 
@@ -207,7 +207,8 @@ def sort_columns(xs: Any) -> Tracer:
     for column in reversed(columns):
         values = column.array()
         if len(values.dims) > 1:
-            raise refuse("the order of a list by keys that are arrays", "Give a key of one number")
+            raise refuse("the order of a list by keys that are arrays", "Give a key of one number",
+                         "TJ122")
         require_order([values])
         if order is None:
             order = FUNCTIONS[np.argsort](values, kind="stable")

@@ -108,7 +108,7 @@ def _is_rows(x: object) -> bool:
 
 def _refused_kinds() -> Refusal:
     return refuse("an attribute of objects, or a list, holds things of different kinds, where data "
-                  "decides which one is meant", "Let all of them be of one kind")
+                  "decides which one is meant", "Let all of them be of one kind", "TJ413")
 
 
 def _stored(items: list[Any], where: PlaceInCode) -> Stored:

@@ -25,16 +25,17 @@ class TracedRange(TracedIterable):
         self.start, self.stop, self.step = ends
 
     def __hash__(self) -> NoReturn:
-        raise refuse("the hash of a range whose ends the call decides", "Use a tuple of its ends")
+        raise refuse("the hash of a range whose ends the call decides", "Use a tuple of its ends",
+                     "TJ122")
 
     def __eq__(self, other: object) -> bool:
         if self is other or not isinstance(other, (range, TracedRange)):
             return self is other
         raise refuse("the comparison of containers with a range whose ends the call decides",
-                     "Compare the ranges one by one")
+                     "Compare the ranges one by one", "TJ122")
 
     def __str__(self) -> NoReturn:
-        raise refuse("the text of a range whose ends the call decides", "Show its ends")
+        raise refuse("the text of a range whose ends the call decides", "Show its ends", "TJ112")
 
     __repr__ = __str__
 

@@ -37,7 +37,7 @@ def _hand_over_named(cell: Cell, axes: int) -> None:
     trace, own = current(), cell.value.aval
     kinds = {(axes, own.dtype), (own.ndim, own.dtype)}
     if any(not kinds.isdisjoint(f.rewritten) for f in trace.frames):
-        raise refuse(_WHY, "Append a copy: items.append(x.copy())")
+        raise refuse(_WHY, "Append a copy: items.append(x.copy())", "TJ403")
     trace.in_lists |= kinds
     freeze(cell)
 

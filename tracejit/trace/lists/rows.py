@@ -230,7 +230,7 @@ def put_object(x: object, where: PlaceInCode) -> None:
         if written or (in_loop and not is_of_iteration(y)):
             raise refuse(f"a {cls.__name__} that goes to a list whose length data decides was not "
                          "made in this iteration, or such ones are written to in it",
-                         "Append a new one, or a copy: items.append(copy.copy(x))")
+                         "Append a new one, or a copy: items.append(copy.copy(x))", "TJ410")
         trace.classes_in_lists.setdefault(cls, where)
     note_items(x)
 
@@ -264,7 +264,7 @@ class Whereabouts:
         """Note that an item is written to, or taken out."""
         if self.copied:
             raise refuse("a write to a list in a list that was copied, which holds the same lists",
-                         "Copy the items, too: [list(item) for item in items]")
+                         "Copy the items, too: [list(item) for item in items]", "TJ410")
         container = self.container
         self.written += self._loops_around(0 if container is None else known_container(container))
 
@@ -273,7 +273,8 @@ class Whereabouts:
         frames = current().frames
         if any(f is g for f in self.written for g in frames):
             raise refuse("a copy of a list of lists that an iteration writes to, which holds the "
-                         "same lists", "Copy the items, too: [list(item) for item in items]")
+                         "same lists", "Copy the items, too: [list(item) for item in items]",
+                         "TJ410")
         self.copied = True
         return Whereabouts(before=self)
 
@@ -287,7 +288,7 @@ class Whereabouts:
 
 def _moved() -> Any:
     return refuse("a list has a name, and the list that holds it loses or moves items as data "
-                  "decides", "Take the item again by its index: item = items[k]")
+                  "decides", "Take the item again by its index: item = items[k]", "TJ410")
 
 
 class Item(Run):
@@ -345,7 +346,7 @@ class Item(Run):
     def give_up(self, why: str) -> NoReturn:
         """Refuse an operation without code for it."""
         raise refuse(f"{why}, of a list that is an item of one whose length data decides, cannot "
-                     "be captured", "Copy it first: list(item)")
+                     "be captured", "Copy it first: list(item)", "TJ410")
 
 
 class Gone(Item):
@@ -355,7 +356,7 @@ class Gone(Item):
 
     def _rows(self) -> NoReturn:
         raise refuse("a list that a branch on data has put into a list is used after it",
-                     "Put a copy in: items.append(list(item))")
+                     "Put a copy in: items.append(list(item))", "TJ410")
 
 
 class Rows(Run):
@@ -447,7 +448,7 @@ def take_in(x: object, home: Whereabouts, place: Dim, template: Sequence[object]
             for f in around for p, _ in f.written.values()):
         raise refuse("a list that was made before this loop or branch goes into a list whose "
                      "length data decides, which may hold it in several places",
-                     "Put a copy in: items.append(list(item))")
+                     "Put a copy in: items.append(list(item))", "TJ410")
     for f in around:
         f.taken_in.append((x, [*x], [Gone(home, place, template, where)]))
     x[:] = [Item(home, place, template, where)]

@@ -55,7 +55,7 @@ def read_attribute(owner: object, name: str, *default: object) -> Any:
     if type(captured.entry(owner, "__getattribute__")) is FunctionType and not (
             captured.is_from_outside(owner)):
         raise refuse(f"an attribute of a {cls.__name__} that captured code made, whose class has "
-                     "a __getattribute__ of its own", "Use properties, or __getattr__")
+                     "a __getattribute__ of its own", "Use properties, or __getattr__", "TJ123")
     if name == "__dict__":
         return note_own_names(owner, captured.attribute(owner, name))
     found = captured.entry(owner, name) if _may_run(cls, name) else UNSET
@@ -110,7 +110,7 @@ def _set_one(content: object, owner: object, name: str, default: tuple[object, .
         method = special_method(owner, "__getattr__")
         if method is not None and default:
             raise refuse(f"getattr() with a default, where data decides whether {name!r} is set "
-                         "and the class has a __getattr__", "Leave the default out")
+                         "and the class has a __getattr__", "Leave the default out", "TJ123")
         if method is not None:
             return content_or(content, lambda: method(owner, name))
         if default:
@@ -138,7 +138,7 @@ def attribute_of_traced(owner: object, name: str) -> Any:
         if not hasattr(kind, name):
             raise
         raise refuse(f"the attribute {name!r} of a traced {kind.__name__} cannot be captured",
-                     "Use a function or an operator that does the same") from None
+                     "Use a function or an operator that does the same", "TJ208") from None
     if of_python and isinstance(found, Tracer) and not found.weak:
         found = tracer_of(found.value, weak=True)
     return found
@@ -181,7 +181,7 @@ def set_attribute(owner: object, name: str, content: object) -> None:
         return
     if hasattr(type(owner), "stands_for"):
         raise refuse(f"assigning to the attribute {name!r} of a {type_of(owner).__name__} that "
-                     "captured code made", "Make another one with the new value")
+                     "captured code made", "Make another one with the new value", "TJ123")
     method = _setter_of(owner)
     if method is not None:
         method(owner, name, content)
@@ -213,7 +213,7 @@ def _set_array_attribute(owner: TracedOperand, name: str, content: object) -> No
         SETTERS[name](owner, content)
     elif isinstance(owner, Tracer) and hasattr(np.ndarray, name):
         raise refuse(f"assigning to the attribute {name!r} of an array",
-                     "Make a new array instead: x.astype(dtype), say")
+                     "Make a new array instead: x.astype(dtype), say", "TJ208")
     else:
         kind = type_of(owner)
         text = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")

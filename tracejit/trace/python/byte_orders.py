@@ -34,7 +34,7 @@ def shown_dtype(x: Tracer) -> np.dtype:
         if given.is_argument and may_be_moved and memory.dtype_of_input(k, dtype) != dtype:
             raise refuse(f"the dtype of an array that may have the byte order of {given.name}, "
                          f"{given.content.dtype.str!r}, is asked for",
-                         "Convert the argument before the call, or name the dtype")
+                         "Convert the argument before the call, or name the dtype", "TJ310")
     return x.dtype
 
 

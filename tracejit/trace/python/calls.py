@@ -162,7 +162,7 @@ def _referent(reference: Callable[[], object]) -> object:
     x = reference()
     if x is not None and not (current().captured.is_from_outside(x) or ABOVE.count_names(x)):
         raise refuse(f"a weak reference to a {type(x).__name__} that no name leads to",
-                     "Keep the object under a name as long as it is asked for")
+                     "Keep the object under a name as long as it is asked for", "TJ117")
     return x
 
 
@@ -174,7 +174,7 @@ def _is_ours(fn: Callable[..., object], args: Args) -> bool:
 
 def _reads_names(fn: Callable[..., object]) -> Refusal:
     return refuse(f"{fn.__name__} of a text reads names that no capture sees",
-                  "Write the expression out, or give it a dict of the names that it needs")
+                  "Write the expression out, or give it a dict of the names that it needs", "TJ118")
 
 
 def _answered_first(fn: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:

@@ -91,4 +91,5 @@ def require_silence(name: str, modes: Iterable[Any]) -> None:
     """Refuse settings by which NumPy raises errors that compiled code does not raise."""
     if any(x in _LOUD for x in modes if isinstance(x, str)):
         raise refuse(f"{name} that raises or calls cannot be captured: compiled code computes "
-                     "infinities and NaN in silence", "Test with np.isfinite, or raise in an `if`")
+                     "infinities and NaN in silence", "Test with np.isfinite, or raise in an `if`",
+                     "TJ105")

@@ -48,7 +48,8 @@ def id_of(x: object) -> int:
             id(x) in captured.given or id(x) in captured.copies) or may_be_another(x) or (
             isinstance(x, tuple) and holds_traced(x)):
         what = "an array or number" if isinstance(x, TracedOperand) else "an object"
-        raise refuse(f"id() of {what} that the call decides on", "Compare objects with `is`")
+        raise refuse(f"id() of {what} that the call decides on", "Compare objects with `is`",
+                     "TJ116")
     note_impure("id")
     return int(call_natively(id, (x,), {}))
 
@@ -72,7 +73,7 @@ def are_one_object(a: object, b: object) -> bool:
     if found is None and a.is_array and b.is_array and a.cell is not b.cell and (
             a.cell.may_be_one_with(b.cell) or _is_of_an_iteration(a.cell, b.cell)):
         raise refuse("`is` between arrays of which data or their layout decides whether they are "
-                     "one", _FLAG)
+                     "one", _FLAG, "TJ116")
     return bool(found)
 
 
@@ -93,13 +94,13 @@ def _refuse_values(a: object, b: object) -> None:
     if (tuples or (is_number(a) and is_number(b))) and _are_traced(a, b) and (
             type_of(a) is type_of(b) is not np.ndarray):
         raise refuse(f"`is` between two things of type {type_of(a).__name__}, which may be one "
-                     "object or two equal", "Compare them by `==`, or keep a flag")
+                     "object or two equal", "Compare them by `==`, or keep a flag", "TJ116")
 
 
 def _refuse_containers(a: object, b: object) -> None:
     if may_be_one(a, b):
         raise refuse(f"`is` between {type(a).__name__}s of which data decides whether they are one",
-                     _FLAG)
+                     _FLAG, "TJ116")
 
 
 def _refuse_items(a: Any, b: Any) -> None:

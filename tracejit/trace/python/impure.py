@@ -16,17 +16,17 @@ def refused_as_impure(fn: Callable[..., object], seeded: bool = False) -> Except
     if seeded:
         return refuse(f"{name} of a seed gives the same numbers at every call, and drawing random "
                       "numbers cannot be captured",
-                      "Draw them outside and pass them as an argument")
+                      "Draw them outside and pass them as an argument", "TJ114")
     if name == "time.sleep":
         return refuse("time.sleep would sleep once, while the function is captured",
-                      "Sleep outside of it")
+                      "Sleep outside of it", "TJ113")
     return refuse(f"{name} gives another value at every call, and a captured function would keep "
-                  "the first", "Call it outside and pass the value as an argument")
+                  "the first", "Call it outside and pass the value as an argument", "TJ113")
 
 
 def refused_for_frames(fn: Callable[..., object]) -> Exception:
     return refuse(f"{public_name(fn)} would see the frames of tracejit, not the program's",
-                  "Call it outside and pass what it gives as an argument")
+                  "Call it outside and pass what it gives as an argument", "TJ115")
 
 
 def refuse_debugger(name: str) -> None:
@@ -35,7 +35,8 @@ def refuse_debugger(name: str) -> None:
         current().note_unseen(name)
         return
     raise refuse(f"{name}() would stop within tracejit, once, where names hold traced values",
-                 "Call it under tracejit.config(debugger=True), which runs the function as it is")
+                 "Call it under tracejit.config(debugger=True), which runs the function as it is",
+                 "TJ115")
 
 
 def are_seeds(args: tuple[object, ...], kwargs: dict[str, object]) -> bool:

@@ -55,7 +55,7 @@ def make_keyed(kind: Any, args: tuple[object, ...], kwargs: dict[str, object]) -
     if any(map(holds_traced, args)):
         current().used_keyed.add(place_in_code())
         if any(map(has_runs, args)) and kind not in BUILTINS:
-            raise Refusal(str(refused_kind(kind)))
+            raise Refusal.restating(refused_kind(kind))
     replacement = BUILTINS.get(kind)
     if replacement is not None:
         return call_replacement(kind, replacement, args, kwargs)
@@ -138,7 +138,8 @@ def make_instance(cls: Any, args: tuple[object, ...], kwargs: dict[str, object])
     if cls in current().pool_facts.classes:
         return made_in_pool(cls, args, kwargs)
     if issubclass(cls, threading.Thread):
-        raise refuse("a thread that captured code starts", "Start it around the compiled function")
+        raise refuse("a thread that captured code starts", "Start it around the compiled function",
+                     "TJ117")
     if has_end(cls):
         unseen(f"{cls.__qualname__}.__del__")
         return with_end(cls, lambda: _made(cls, args, kwargs))

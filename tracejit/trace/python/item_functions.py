@@ -64,7 +64,8 @@ def sum_of(iterable: object, start: Any = 0) -> Any:
 def fsum_of(iterable: object) -> Any:
     """Return a sum of floats and of its rounding errors: T. Ogita, S. Rump, S. Oishi, 2005."""
     if isinstance(iterable, Tracer):
-        raise refuse("math.fsum of an array cannot be captured", "Use np.sum, or a list of numbers")
+        raise refuse("math.fsum of an array cannot be captured", "Use np.sum, or a list of numbers",
+                     "TJ203")
     total, lost = np.float64(0.0), np.float64(0.0)
     items = tuple(items_taken(iterable))
     if not any(isinstance(x, TracedOperand) for x in items):
@@ -183,7 +184,7 @@ def _decided(iterable: object, of_runs: Callable[..., object],
     return result
 
 
-_CHANGES = (f"a change of something by {_UNTIL[0]}", _UNTIL[1])
+_CHANGES = (f"a change of something by {_UNTIL[0]}", _UNTIL[1], "TJ104")
 
 
 def _each_of(iterable: Any) -> Any:
@@ -218,7 +219,8 @@ def array_of_items(iterable: object, dtype: npt.DTypeLike, count: int = -1) -> A
     if has_runs(items) and count != -1:
         list_runs.give_up(items, "fromiter() of some items")
     if not isinstance(count, int):
-        raise refuse("fromiter() of as many items as the run says", "Write fromiter(...)[:count]")
+        raise refuse("fromiter() of as many items as the run says", "Write fromiter(...)[:count]",
+                     "TJ111")
     if count > len(items):
         raise ValueError(f"iterator too short: Expected {count} but iterator had only "
                          f"{len(items)} items.")

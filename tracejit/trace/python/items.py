@@ -176,7 +176,7 @@ def set_item(container: object, key: Any, content: Any) -> None:
     note_put(content)
     if isinstance(container, np.ndarray):
         raise refuse("writing to an array that code made which is not captured",
-                     "Write to a copy: x = x.copy()")
+                     "Write to a copy: x = x.copy()", "TJ402")
     if isinstance(container, list) and (has_runs(container) or (
             isinstance(key, slice) and holds_runs(content))):
         place = list_items.set_item(container, key, content)
@@ -202,7 +202,7 @@ def set_item(container: object, key: Any, content: Any) -> None:
         return
     if isinstance(content, StandIn):
         raise refuse("assigning to a slice of a list what data chooses among lists",
-                     "Give the list its items one by one, by append() or an index")
+                     "Give the list its items one by one, by append() or an index", "TJ414")
     call_watched(operator.setitem, (container, key, content), {}, "assigning to a slice of a list")
 
 

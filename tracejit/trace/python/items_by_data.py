@@ -73,7 +73,7 @@ def refuse_moving(container: object, key: object) -> None:
     is_placed = isinstance(container, (list, tuple)) and _is_by_data(key)
     if is_placed or (isinstance(container, dict) and isinstance(key, Tracer)):
         raise refuse(f"a {type(container).__name__} is indexed by a traced value",
-                     "Make it an array: np.array(...)[i]")
+                     "Make it an array: np.array(...)[i]", "TJ414")
 
 
 def _number_of(container: object, key: object,

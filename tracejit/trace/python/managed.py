@@ -62,7 +62,7 @@ class Managed:
                 may_raise(made, lambda: caught)):
             raise refuse(f"a `with` whose manager, a {type(self.manager).__name__}, may suppress "
                          "an error that only the run raises",
-                         "Write `with contextlib.suppress(...)` itself, or try and except")
+                         "Write `with contextlib.suppress(...)` itself, or try and except", "TJ105")
 
     def _swallowed(self) -> tuple[type[BaseException], ...]:
         """Return which errors the manager may keep from the caller."""

@@ -49,7 +49,8 @@ def _iteration(kind: str, size: Dim) -> Iterator[tuple[SymInt, Any, Any]]:
         if e.value is not index:
             raise
         raise refuse(f"{e.why} needs the number of an element as a Python int, and all elements "
-                     "are computed by the same code", "Index arrays with it instead") from None
+                     "are computed by the same code", "Index arrays with it instead",
+                     "TJ111") from None
 
 
 def trace_map(count: object, element: Callable[[SymInt], object],
@@ -76,13 +77,13 @@ def trace_map(count: object, element: Callable[[SymInt], object],
         if frame.written:
             raise refuse(f"a function under {what} writes to an array or object that exists "
                          "outside of it, and its elements are computed in no order",
-                         "Return the new values instead")
+                         "Return the new values instead", "TJ415")
         block = scope.close(outputs)
     inside = {*block.inputs, *(v for e in all_eqns(block) for v in e.outputs)}
     for a in outputs:
         if any(v in inside for d in a.aval.shape for v in dim_values(d)):
             raise refuse(f"the results that {what} stacks have sizes that differ from element to "
-                         "element", "Give them one size")
+                         "element", "Give them one size", "TJ415")
     stacked = iter(emit("map_", [], {"size": size}, [block]))
     varying = _dependent(block)
     flags = iter([a in varying for a in outputs])

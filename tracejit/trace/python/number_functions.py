@@ -80,7 +80,7 @@ def round_number(x: Any, ndigits: Any = None) -> Any:
         if ndigits is None or (isinstance(ndigits, int) and ndigits >= 0):
             return x
         raise refuse("rounding of ints to tens or hundreds cannot be captured",
-                     "Write (x + 5) // 10 * 10, say")
+                     "Write (x + 5) // 10 * 10, say", "TJ206")
     if not isinstance(x, Tracer):
         return round(x, ndigits)
     if x.weak and x.dtype.kind == "b":
@@ -114,7 +114,7 @@ def hash_of(x: object) -> int:
         if x.is_array:
             raise TypeError("unhashable type: 'numpy.ndarray'")
         raise refuse("hash() of a number that is only known at run time",
-                     "Make it a Python int argument, or decide on the number with `if`")
+                     "Make it a Python int argument, or decide on the number with `if`", "TJ111")
     note_hash(x)
     return int(call_natively(hash, (x,), {}))
 

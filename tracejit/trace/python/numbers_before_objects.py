@@ -46,7 +46,7 @@ def as_a_users_class_sees(number: object, method: str, x: object) -> object:
             _has(cls, "__len__") and _has(cls, "__getitem__") and not issubclass(cls, dict)):
         raise refuse(f"a number of NumPy before an operator and a {cls.__name__}, of which NumPy "
                      "makes an array", "Write the object first, float(number), or __array_ufunc__ "
-                     "= None in the class, which leaves the operator to its methods")
+                     "= None in the class, which leaves the operator to its methods", "TJ123")
     kind = _OF_KIND.get(number.dtype.kind)
     return number if kind is None else ABOVE.call_function(kind, (number,), {})
 

@@ -22,7 +22,7 @@ def _require_floats(items: list[float], name: str) -> bool:
     if not all(isinstance(x, (int, float)) for x in items) or not any(
             isinstance(x, float) for x in items):
         raise refuse(f"statistics.{name} of numbers that are not floats of 64 bits",
-                     "Make them floats before")
+                     "Make them floats before", "TJ206")
     return any(isinstance(x, np.float64) for x in items)
 
 

@@ -120,12 +120,12 @@ def _require_fields(pool: ObjectPool, making: Making) -> None:
         name = min(making.may_have - making.has)
         raise refuse(f"data decides whether, or where, {pool.cls.__name__}.__init__ sets the "
                      f"attribute {name!r}", "Set it before all branches and loops there, to None "
-                     "or a number, say")
+                     "or a number, say", "TJ420")
     if pool.fields is not None and pool.fields != making.has:
         name = min(pool.fields ^ making.has)
         raise refuse(f"some objects of the class {pool.cls.__name__} have the attribute {name!r}, "
                      "and others do not, where data decides which one is meant",
-                     "Set it in __init__, to None, say")
+                     "Set it in __init__, to None, say", "TJ420")
     pool.fields = frozenset(making.has)
 
 
@@ -183,7 +183,7 @@ def _field(x: ObjectReference, name: str) -> Any:
             continue
         if name in making.may_have:
             raise refuse(f"reading the attribute {name!r} while an __init__ may have set it, as "
-                         "data decides", "Set it before all branches and loops there")
+                         "data decides", "Set it before all branches and loops there", "TJ420")
         if making.x is x:
             raise missing
         other = ABOVE.compare("NotEq", x._number, making.x._number)
@@ -219,7 +219,7 @@ def _set_field(x: ObjectReference, name: str, content: Any) -> None:
     pool = x._pool
     if name in _OURS:
         raise refuse(f"an attribute that is called {name!r}, of an object that data chooses",
-                     "Give it another name")
+                     "Give it another name", "TJ412")
     making = next((m for m in pool.making if m.x is x), None)
     if making is None and pool.fields is not None and name not in pool.fields:
         _refuse_new_field(pool, name)
@@ -247,7 +247,7 @@ def _refuse_new_field(pool: ObjectPool, name: str) -> None:
         found = property()
     if found is not None and not isinstance(found, (bool, int, float)):
         raise refuse(f"the attribute {name!r} of a {pool.cls.__name__}, which data chooses, is set "
-                     "after it was made", "Set it in __init__, to None, say")
+                     "after it was made", "Set it in __init__, to None, say", "TJ420")
     raise NeedPoolFact("defaults", (pool.cls, name))
 
 
@@ -259,7 +259,7 @@ def _require_pools(pool: ObjectPool, name: str, content: object) -> None:
             isinstance(content, StandIn) and not isinstance(content, Numbered)):
         raise refuse(f"the attribute {name!r} of a {pool.cls.__name__}, where data decides which "
                      f"one is meant, is a {type_of(content).__name__}",
-                     "Use a list that __init__ makes, or an array")
+                     "Use a list that __init__ makes, or an array", "TJ412")
 
 
 def _note_kinds(pool: ObjectPool, name: str, content: Any) -> None:
@@ -271,7 +271,7 @@ def _note_kinds(pool: ObjectPool, name: str, content: Any) -> None:
         kinds.add("None" if x is None else "thing" if isinstance(x, Numbered) else "other")
     if {"thing", "other"} <= kinds:
         raise refuse(f"the attribute {name!r} of a {pool.cls.__name__} is an object or list in one "
-                     "place, and something else in another", "Use two attributes")
+                     "place, and something else in another", "Use two attributes", "TJ412")
     if {"None", "other"} <= kinds and (pool.cls, name) not in current().pool_facts.optional:
         raise NeedPoolFact("optional", (pool.cls, name))
 
@@ -281,5 +281,5 @@ def refuse_augmented(x: object, name: str, old: object) -> None:
     if isinstance(x, ObjectReference) and isinstance(old, Tracer) and old.is_array and old.dims:
         raise refuse(f"an augmented assignment to the array {name!r} of a "
                      f"{x.stands_for.__name__}, where data decides which one it is",
-                     f"Make another array: x.{name} = x.{name} + ...")
+                     f"Make another array: x.{name} = x.{name} + ...", "TJ412")
 

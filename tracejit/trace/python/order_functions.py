@@ -116,7 +116,7 @@ def _weak_pair(ufunc: np.ufunc, x: Any, y: Any) -> Any:
         return of_dim(fn(left, right, current().builder.known))
     if any(isinstance(v, (list, tuple)) for v in (x, y)):
         raise refuse("the largest of lists or tuples of numbers that only the run knows",
-                     "Compare numbers of theirs in an `if`")
+                     "Compare numbers of theirs in an `if`", "TJ122")
     if any(isinstance(v, Tracer) and v.dims for v in (x, y)):
         raise ValueError("The truth value of an array with more than one element is ambiguous. "
                          "Use np.maximum or np.minimum")

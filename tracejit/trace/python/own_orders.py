@@ -36,7 +36,7 @@ def are_compared_by_data(xs: object) -> bool:
     if by_data and changes and not all(isinstance(x, DataList) for x in xs):
         raise refuse("sorting objects whose comparison changes something cannot be captured, as "
                      "data decides how often Python compares them", "Sort by a key that changes "
-                     "nothing: sorted(xs, key=lambda x: x.value)")
+                     "nothing: sorted(xs, key=lambda x: x.value)", "TJ122")
     return by_data
 
 

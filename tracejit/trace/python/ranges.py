@@ -59,7 +59,7 @@ def attribute_of_range(numbers: TracedRange, name: str) -> Any:
         return partial(_METHODS[name], numbers)
     if hasattr(range, name):
         raise refuse(f"the attribute {name!r} of a range whose ends the call decides",
-                     "Use a function or an operator that does the same")
+                     "Use a function or an operator that does the same", "TJ122")
     raise AttributeError(f"'range' object has no attribute {name!r}")
 
 

@@ -105,7 +105,7 @@ def take(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, 
     if not (any(fn is f for f in _LOOKS) or getattr(fn, "__module__", "") == "itertools" or (
             isinstance(owner, (list, dict, deque)) and name in _STORES) or is_users(fn)):
         raise refuse(f"{public_name(fn)} of a generator cannot be captured",
-                     "Make its items a list first: list(...)")
+                     "Make its items a list first: list(...)", "TJ104")
     return NotImplemented
 
 

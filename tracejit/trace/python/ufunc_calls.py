@@ -45,7 +45,7 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[object],
 
 def _refused(ufunc: np.ufunc, method: str) -> Exception:
     return refuse(f"np.{ufunc.__name__}.{method} with these arguments cannot be captured",
-                  "Use the plain function")
+                  "Use the plain function", "TJ217")
 
 
 # --- calls ---------------------------------------------------------------------------------------
@@ -68,7 +68,7 @@ def _call(ufunc: np.ufunc, inputs: Sequence[object], kwargs: dict[str, Any]) -> 
     if not all_true and (not targets or any(t is None for t in targets)):
         raise refuse(f"np.{ufunc.__name__}.__call__ with these arguments cannot be captured: "
                      "where= without out= leaves memory that nobody has written to",
-                     "Pass out=, or use np.where")
+                     "Pass out=, or use np.where", "TJ203")
     results = _computed(ufunc, operands, kwargs)
     written = [_laid(r, kwargs.get("order")) if t is None else _write(r, t, where, ufunc)
                for r, t in zip(results, targets or (None,) * ufunc.nout, strict=True)]
@@ -97,7 +97,7 @@ def require_targets(targets: Sequence[object]) -> None:
     for x in targets:
         if isinstance(x, np.ndarray):
             raise refuse("out= is an array from outside of the captured function",
-                         "Make it an argument, or create it inside the function")
+                         "Make it an argument, or create it inside the function", "TJ402")
         if x is not None and not ((isinstance(x, Tracer) and x.is_array) or dims_of(x)):
             raise TypeError("return arrays must be of ArrayType")
 
@@ -181,7 +181,8 @@ def write_reduced(function: Callable[..., object], result: Any, out: Any) -> Any
     require_shape(function, result, out)
     if not np.can_cast(dtype_of(result), out.dtype, "same_kind"):
         raise refuse(f"{out.dtype} as out= of a fold in {dtype_of(result)}, which NumPy casts at "
-                     "each step, cannot be captured", "Leave out= away, and convert the result")
+                     "each step, cannot be captured", "Leave out= away, and convert the result",
+                     "TJ203")
     return _write(result, out, True)
 
 
@@ -240,7 +241,7 @@ def _write(result: Any, target: Tracer, where: object, ufunc: object = None) -> 
     have, want = target.dims, result.dims
     if ufunc is np.matmul and len(want) < len(have):
         raise refuse("np.matmul to an array of more axes than the product cannot be captured",
-                     "Assign the product: out[...] = a @ b")
+                     "Assign the product: out[...] = a @ b", "TJ203")
     if len(want) > len(have) or (ufunc is np.matmul and not all(map(same_dim, have, want))):
         raise ValueError(f"non-broadcastable output operand with shape {target.shape} doesn't "
                          f"match the broadcast shape {result.shape}")

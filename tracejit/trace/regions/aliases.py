@@ -261,7 +261,7 @@ class _Bindings:
     def _write(self, cell: Cell, content: Value, names: Iterable[int]) -> None:
         """Replace the content of an array from before the loop, which wrote to it by some names."""
         if cell.constant is not None:
-            raise refuse(cell.constant, "Work on a copy: x = x.copy()")
+            raise refuse(cell.constant, "Work on a copy: x = x.copy()", "TJ402")
         memory = current().memory
         for k in names:
             memory.hand_on_write(self.begun[k].cell, cell)
@@ -316,7 +316,7 @@ class _Bindings:
 def _rebound(name: str) -> Refusal:
     return refuse(f"{name!r} is bound to one array after another in this loop, which writes to it, "
                   "while another name for the array is in use",
-                  f"Copy it where it is bound: {name} = {name}.copy()")
+                  f"Copy it where it is bound: {name} = {name}.copy()", "TJ406")
 
 
 def surely_runs(tracer: Any) -> bool:

@@ -193,7 +193,7 @@ class _Opened:
         trace = current()
         if len(trace.opened) >= MANY_OPENED:
             raise refuse("a `try` around so many operations that may raise what it catches",
-                         "Test with `if` before, or make it smaller")
+                         "Test with `if` before, or make it smaller", "TJ105")
         self.before = [(p, p.get()) for p in self.names]
         self.by_data = rests_on_data(self.condition)
         self.region = trace.region("if")
@@ -216,7 +216,7 @@ class _Opened:
         """End the branch, trace the other one, and merge the contents that both leave."""
         if self.frame.taken_in:
             raise refuse("a list put into a list in a `try`, where data decides whether it comes "
-                         "to that", "Put it there after the `try`")
+                         "to that", "Put it there after the `try`", "TJ410")
         places = {p.key: p for p in self.names}
         then = end_branch(self.frame, self.scope, self.names, ended, {})
         self.give_up()
@@ -273,7 +273,7 @@ def fail_by(fault: Fault, holds: object) -> None:
         return
     if not is_raisable(fault.kind):
         raise refuse(f"raising {fault.kind.__name__} depends on data, and only built-in exceptions "
-                     "can be raised by compiled code", "Raise a ValueError, say")
+                     "can be raised by compiled code", "Raise a ValueError, say", "TJ107")
     text = fault.text if shown else fault.text.replace("{", "{{").replace("}", "}}")
     emit("check", [atom_of(holds), *map(atom_of, shown)],
          {"error": fault.kind.__name__, "message": text})

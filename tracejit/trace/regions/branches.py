@@ -80,7 +80,7 @@ def trace_if(condition: Tracer, branches: Sequence[Callable[[], object]],
             lists.put_back()
             if any(f.kind == "loop" for f in current().frames):
                 raise
-            raise e.refusal or refuse(e.why, "Fill an array that is made before the branch"
+            raise e.refusal or refuse(e.why, "Fill an array that is made before the branch", "TJ408"
                                       ) from None
         except BaseException:
             lists.put_back()
@@ -90,7 +90,7 @@ def trace_if(condition: Tracer, branches: Sequence[Callable[[], object]],
             break
     else:
         raise refuse("a branch that lengthens other lists each time that it is traced",
-                     "Make the lists before the branch")
+                     "Make the lists before the branch", "TJ119")
     ABOVE.go_on_without_error()
 
 

@@ -37,7 +37,7 @@ def refuse_draws(block: Block, where: str, remedy: str = _BEFORE) -> None:
     """Refuse all draws of a block, the part of the program that `where` names in the message."""
     draw = next((e for e in all_eqns(block) if e.op.lowering == Library("draw")), None)
     if draw is not None:
-        raise refuse_at(draw.site, f"random numbers are drawn in {where}", remedy)
+        raise refuse_at(draw.site, f"random numbers are drawn in {where}", remedy, "TJ114")
 
 
 @contextmanager

@@ -525,8 +525,8 @@ def _better_leaf(g: Any, x: Any, name: str) -> Any:
             if g.content is not None:
                 raise
             refusal = refuse(f"{name!r} is None before an iteration and {described(x)} after it",
-                             "Give it what it will be before the loop")
-            raise Widens(str(refusal), f"{name!r} is None before it") from None
+                             "Give it what it will be before the loop", "TJ407")
+            raise Widens(refusal, f"{name!r} is None before it") from None
     return _joined(g, x, name) if _joins(g, x) else _better_choice(g, x, name)
 
 
@@ -572,11 +572,12 @@ def _widened(before: Kinds, now: Kinds) -> Kinds:
 def _reshaped(name: str, before: tuple[Dim, ...], after: tuple[Dim, ...]) -> Refusal:
     what = f"{name!r} has shape {_shape(before)} before an iteration of this loop and "
     refusal = refuse(what + f"{_shape(after)} after it",
-                     "Make it as large as it will get before the loop, and write to parts of it")
+                     "Make it as large as it will get before the loop, and write to parts of it",
+                     "TJ407")
     canonical = current().canonical
     if len(before) <= len(after) and all(canonical(b) in (1, canonical(a)) for b, a in zip(
             reversed(before), reversed(after), strict=False)):
-        return Widens(str(refusal), f"{name!r} has shape {_shape(before)} before it")
+        return Widens(refusal, f"{name!r} has shape {_shape(before)} before it")
     return refusal
 
 

@@ -274,7 +274,7 @@ class LoopTracer:
                 c.place.get() is not x and not _is_log(c.place)
                 for c, x in zip(self.carried, before, strict=True)):
             raise refuse("the condition of this `while` changes something in some iterations only",
-                         "Change it in the body")
+                         "Change it in the body", "TJ408")
         if isinstance(result, (bool, np.bool_)):
             return [atom_of(bool(result))]
         result = lift(result)
@@ -431,8 +431,8 @@ class LoopTracer:
                 for g in guess.options) and current().decide(
                 self.lo - self.hi, "<", "whether a loop runs decides of which dtype an array is"):
             refusal = refuse(f"{name!r} has dtype {before.aval.dtype} before an iteration and "
-                             "another one after it", "Give it one dtype before the loop")
-            raise Widens(str(refusal), f"{name!r} has dtype {before.aval.dtype} before it")
+                             "another one after it", "Give it one dtype before the loop", "TJ407")
+            raise Widens(refusal, f"{name!r} has dtype {before.aval.dtype} before it")
 
     def _better(self, c: Carried) -> Any:
         name = getattr(c.place, "name", "this")
@@ -453,7 +453,7 @@ class LoopTracer:
                 if isinstance(e, Widens):
                     raise
                 if isinstance(c.guess, MaybeUnset) and type(e) is Refusal:
-                    raise Widens(str(e), f"{name!r} is not set before it") from None
+                    raise Widens(e, f"{name!r} is not set before it") from None
                 raise
             self.lists.drop(c.start)
             self._forget(self.lists.outdated)
@@ -468,7 +468,7 @@ class LoopTracer:
         if found is None and isinstance(c.guess, ResizedGuess):
             raise refuse(f"{getattr(c.place, 'name', 'this')!r} is an array whose size changes "
                          "from one iteration of this loop to the next, and then something else",
-                         "Give it one dtype, and as many axes, in all iterations")
+                         "Give it one dtype, and as many axes, in all iterations", "TJ407")
         return found
 
     # --- lists whose length data decides --------------------------------------------------------
@@ -572,7 +572,7 @@ class LoopTracer:
             begins = basic_part(c.start)
             guess = None if begins is None else ViewGuess(*begins)
             if guess is None or not is_view_like(guess, end):
-                raise Widens(str(refusal), f"{c.place.name!r} is a part of another array after it")
+                raise Widens(refusal, f"{c.place.name!r} is a part of another array after it")
             c.guess, found = guess, True
         return found
 
@@ -620,7 +620,8 @@ def changed_and_bound(name: str, x: object) -> Refusal:
     kind = type(x).__name__
     return refuse(f"{name!r} is bound to one {kind} after another in this loop, and what it holds "
                   "is changed as well",
-                  f"Do one of both, or copy it before it is changed: {name} = {kind}({name})")
+                  f"Do one of both, or copy it before it is changed: {name} = {kind}({name})",
+                  "TJ406")
 
 
 def _name_of(c: Carried) -> str:

@@ -81,7 +81,8 @@ def _settle(tracer: LoopTracer, params: Params) -> None:
                 if not tracer.carry_views(e):
                     raise
     unsettled.add(tracer.where)  # which loops around would try as often again
-    raise refuse("what this loop carries does not settle", "Give it one dtype and shape before it")
+    raise refuse("what this loop carries does not settle", "Give it one dtype and shape before it",
+                 "TJ119")
 
 
 def is_of_open_loop(e: Unroll) -> bool:

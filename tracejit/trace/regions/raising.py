@@ -75,7 +75,7 @@ def end_in_run(error: Exception) -> None:
     if RAISABLE.get(kind.__name__) is not kind:
         raise refuse(f"raising {kind.__name__} depends on data, and only built-in exceptions can "
                      f"be raised by compiled code; it says: {error}",
-                     "Do this before the branch or loop") from error
+                     "Do this before the branch or loop", "TJ107") from error
     require_in_run(False, error)
 
 

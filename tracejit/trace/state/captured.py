@@ -191,7 +191,7 @@ class Captures(Outside):
         remedy = remedy_for(content)
         if remedy is not None:
             raise refuse(f"{path} is a {public_name(type(content))}, which is no array of NumPy's",
-                         f"{remedy} as an argument, or give that array a name outside")
+                         f"{remedy} as an argument, or give that array a name outside", "TJ308")
         if type(content) is functools.partial:
             return self._partial(path)
         self.guards.append(Guarded(path, content))
@@ -363,7 +363,7 @@ class Captures(Outside):
         if any(id(x) in self.given and type(x) is type(y) and self.is_from_outside(y)
                for x, y in ((a, b), (b, a))):
             raise refuse("`is` between an argument and a container from outside",
-                         "Compare what they hold, or pass a flag")
+                         "Compare what they hold, or pass a flag", "TJ116")
         return False
 
     def _new_container(self, path: Path, content: Any) -> Any:
@@ -380,7 +380,8 @@ class Captures(Outside):
             made = MappingProxyType({k: self.read(path.step("item", k)) for k in content})
         elif isinstance(content, dict):
             if any(map(may_be_called, content)) and len({*content}) < len(content):
-                raise refuse(f"{path} has two keys that are equal now", "Do not change its keys")
+                raise refuse(f"{path} has two keys that are equal now", "Do not change its keys",
+                             "TJ418")
             made = content.copy()  # of its kind
             made.update({k: self.read(path.step("item", k)) for k in content})
             if isinstance(content, defaultdict):
@@ -566,18 +567,18 @@ class Captures(Outside):
         """Refuse to change a container or object that came from outside."""
         if self.is_from_outside(x):
             raise refuse(f"changing a {type(x).__name__} from outside of the captured function",
-                         "Return the new value instead, or work on a copy made inside")
+                         "Return the new value instead, or work on a copy made inside", "TJ401")
         _, is_opened = self.passed.get(id(x), (None, False))
         if is_opened:
             raise refuse(f"changing a {type(x).__name__} that a gradient is by, or that belongs "
                          "to such an object", "Return the new value instead, or work on a copy "
-                         "made inside")
+                         "made inside", "TJ401")
         if self.is_given_twice(x):
             raise refuse(f"changing a {type(x).__name__} that is an argument twice",
-                         "Pass a copy, or return the new value instead")
+                         "Pass a copy, or return the new value instead", "TJ401")
         if id(x) in self.passed:
             raise refuse(f"changing a {type(x).__name__} of the arguments, which jit gives back in "
-                         "arrays only", "Return the new value instead, or work on a copy")
+                         "arrays only", "Return the new value instead, or work on a copy", "TJ401")
 
 
 class FixedCaptures(Captures):
@@ -596,4 +597,4 @@ class FixedCaptures(Captures):
 
 def _no_input(content: object, path: Path, name: str) -> Any:
     raise refuse(f"a gradient function reads the array {name!r} from outside",
-                 "Make it an input of the op")
+                 "Make it an input of the op", "TJ505")

@@ -86,7 +86,8 @@ def known_container(x: object, what: str | None = None, by_data: bool = False) -
             raise Grows(frame, x, why, by_data) if type(x) is list and (
                 by_data or frame.grows) else Unroll(why)
         elif frame.kind == "if" and what is not None:
-            refusal = refuse(f"{what} in a branch on data", "Use arrays, or assign to a name")
+            refusal = refuse(f"{what} in a branch on data", "Use arrays, or assign to a name",
+                             "TJ416")
             if type(x) is list and (by_data or _is_on_data(x)):
                 raise Grows(frame, x, f"{what} in a branch", by_data=True, refusal=refusal)
             if any(f.kind == "loop" for f in frames):  # of which each iteration may know the branch
@@ -94,7 +95,7 @@ def known_container(x: object, what: str | None = None, by_data: bool = False) -
             raise refusal
         elif frame.kind == "map" and what is not None:
             raise refuse(f"{what} in a function that vmap, map or scan calls for all elements at "
-                         "once", "Return what each element gives")
+                         "once", "Return what each element gives", "TJ415")
     return 0
 
 
@@ -147,7 +148,7 @@ def before_change(x: Any, key: Any) -> None:
     _refuse_hidden_change(x, key)
     if key == "__dict__" and depth < trace.depth:
         raise refuse("setting the __dict__ of an object in a loop or branch",
-                     "Set its attributes one by one")
+                     "Set its attributes one by one", "TJ416")
     note_shown_of_class(x, key)
     trace.record(AttributePlace(x, key, depth), depth)
 
@@ -200,7 +201,8 @@ def refuse_shown_of_class(x: object, what: str, name: str | None = None) -> None
     for owner, key in current().shown_of_class:
         if owner is x and name in (None, key):
             raise refuse(f"{what}, and whether the object has {key!r} of its own or its class's "
-                         "depends on data", f"Set it on the object before: x.{key} = x.{key}")
+                         "depends on data", f"Set it on the object before: x.{key} = x.{key}",
+                         "TJ420")
 
 
 def _refuse_hidden_change(x: object, name: str) -> None:

@@ -78,7 +78,7 @@ class Reading:
         refusal = Refusal(
             f"{describe_line(self.site)}: {self.clock} gives another value at every call, and a "
             "captured function would keep the first. Call it outside and pass the value as an "
-            "argument")
+            "argument", "TJ113")
         if is_tracing():
             current().refused = refusal
         raise refusal

@@ -45,4 +45,4 @@ def refused_draw(fn: Callable[..., object] | None) -> Refusal:
     name = "code that is not captured" if fn is None else public_name(fn)
     return refuse(f"{name} draws random numbers from a generator that no capture sees, and a "
                   "captured function would keep the first",
-                  "Call it outside and pass the value as an argument")
+                  "Call it outside and pass the value as an argument", "TJ114")

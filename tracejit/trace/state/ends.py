@@ -43,4 +43,5 @@ def require_ended() -> None:
 
 def _refused(cls: type) -> Refusal:
     return refuse(f"the end of an object of {cls.__qualname__}, which has `__del__`: a capture "
-                  "holds objects for longer", "End it by a method, or by a `with` statement")
+                  "holds objects for longer", "End it by a method, or by a `with` statement",
+                  "TJ117")

@@ -72,7 +72,7 @@ def refuse_order(x: object) -> None:
             if any(_in_present(now, order, known) != now for order in orders):
                 raise refuse(f"the order of the keys of a {type(holder).__name__} depends on data, "
                              "as branches set them in different orders, and something asks for it",
-                             "Set its keys once before the branches")
+                             "Set its keys once before the branches", "TJ418")
 
 
 def _in_present(now: list[object], order: list[object],

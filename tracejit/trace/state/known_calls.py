@@ -114,7 +114,7 @@ def call_with_known(call: Callable[..., object], fn: Callable[..., object],
             raise
         if known.has_written():
             raise refuse(f"{public_name(fn)} writes to an array from outside, which cannot be "
-                         "captured", "Give it a copy: x.copy()") from None
+                         "captured", "Give it a copy: x.copy()", "TJ402") from None
         known.protect_held()
         current().note(f"{public_name(fn)} was called while the function was captured: the arrays "
                        "and numbers from outside that it read are compared at every call")

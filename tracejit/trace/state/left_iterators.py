@@ -38,4 +38,4 @@ def refuse_left(x: object) -> None:
     if left and any(id(i) in left for i in iterators_in(x)):
         raise refuse("reading on in an iterator that a loop left where data decides, or that "
                      "another iterator reads",
-                     "Run over numbers, for k in range(len(xs)), and index: xs[k]")
+                     "Run over numbers, for k in range(len(xs)), and index: xs[k]", "TJ419")

@@ -198,7 +198,7 @@ def _refuse_changes(code: CodeType) -> None:
         if i.opname in bodies and not (i.opname == "STORE_DEREF" and i.argval in code.co_cellvars):
             raise refuse(f"code that is not captured, {code.co_qualname}, changes a global, an "
                          "item or an attribute, once, while the function around it is captured",
-                         "Make the change in captured code, or return the new value")
+                         "Make the change in captured code, or return the new value", "TJ417")
 
 
 class watched:

@@ -144,11 +144,11 @@ def _call_outside(fn: Callable[..., object], args: tuple[object, ...], kwargs: d
                 _OURS.search(str(e)) or _met_traced(fn, made)
                 or _takes_numbers(fn, e, [*args, *kwargs.values()])):
             raise
-        raise refuse_outside("a traced value in code that is not captured", _AS_OPS) from e
+        raise refuse_outside("a traced value in code that is not captured", _AS_OPS, "TJ110") from e
     except Exception as e:  # an error of a module's own, as struct has one
         if isinstance(e, TracejitError) or type(e).__module__ != "struct" or not _are_traced(args):
             raise
-        raise refuse_outside("a traced value in code that is not captured", _AS_OPS) from e
+        raise refuse_outside("a traced value in code that is not captured", _AS_OPS, "TJ110") from e
     finally:
         trace.asked[:] = [x for x in trace.asked if x[0] < len(trace.outside)]
         trace.outside.pop()
@@ -177,7 +177,7 @@ def read_unseen(x: object, in_order: bool = True) -> None:
             if isinstance(content, MaybeUnset):
                 raise refuse(f"whether a {type(x).__name__} has {key!r} depends on data, and "
                              "something asks for all that it has",
-                             "Set it before, or in both branches")
+                             "Set it before, or in both branches", "TJ420")
         if in_order and isinstance(y, dict):
             refuse_order(y)
 
@@ -223,7 +223,7 @@ def refuse_identity(x: object, *others: object) -> None:
             type(x).__eq__ is object.__eq__ and is_record(x) and (
                 may_be_another(x) or id(x) in trace.objects_in_lists)):
         raise refuse(f"comparing a {type(x).__name__}, of which data decides which one it is, by "
-                     "its identity", "Compare what it holds, or keep a flag")
+                     "its identity", "Compare what it holds, or keep a flag", "TJ116")
     for other in others:
         _refuse_given(x, other)
 
@@ -234,7 +234,7 @@ def _refuse_given(x: object, other: object) -> None:
     if type(x).__eq__ is object.__eq__ and id(x) in captured.given and (
             captured.is_from_outside(other)):
         raise refuse(f"comparing a {type(x).__name__} of the arguments by its identity with what "
-                     "is outside", "Compare what it holds, or pass a flag")
+                     "is outside", "Compare what it holds, or pass a flag", "TJ116")
 
 
 def unseen(what: str) -> None:
@@ -255,7 +255,7 @@ def _note(x: object, before: dict[object, object], after: dict[object, object], 
     put_parts(x, after, before)
     if isinstance(x, set) and [*x] != [*before]:
         raise refuse(f"a {type(x).__name__} that a function changes within {what}, in a loop or "
-                     "branch", "Change it in captured code: write the calls out")
+                     "branch", "Change it in captured code: write the calls out", "TJ417")
     if list(before) != [k for k in after if k in before] or (
             isinstance(x, (*SEQUENCES, set)) and before.keys() != after.keys()):
         current().captured.refuse_change(x)
@@ -280,7 +280,7 @@ def _known_to_functions(x: object, what: str) -> None:
         known_container(x, what)
     except Grows as e:
         refusal = refuse(f"a {type(x).__name__} that a function changes within {what}",
-                         "Change it in captured code: write the loop out")
+                         "Change it in captured code: write the loop out", "TJ417")
         if e.frame.kind == "loop" and not e.by_data:
             raise Unroll(e.why, refusal) from None
         raise refusal from None

@@ -77,7 +77,7 @@ def _is_guard_kept(guard: Guarded) -> bool:
 
 def _refuse(path: Path, fn: Callable[..., object] | None) -> None:
     refusal = refuse(f"code that is not captured changes {path}, which captured code has read",
-                     "Make the change in captured code, or return the new value")
+                     "Make the change in captured code, or return the new value", "TJ417")
     if fn is None or find_site() is not None:
         raise refusal
-    raise Refusal(f"{line_of_error(refusal, fn)}: {refusal}")
+    raise Refusal.restating(refusal, f"{line_of_error(refusal, fn)}: ")

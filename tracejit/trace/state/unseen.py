@@ -100,4 +100,4 @@ def _unseen(fn: FunctionType, what: str) -> Refusal:
     where = line_name(fn.__code__.co_filename, fn.__code__.co_firstlineno)
     return Refusal(f"{where}: {fn.__qualname__} has no source that could be seen, and {what}. "
                    "Define the function in a file or a notebook, or pass what it needs as an "
-                   "argument")
+                   "argument", "TJ101")

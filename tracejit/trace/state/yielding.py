@@ -122,14 +122,14 @@ class UsersGenerator:
     def __getattr__(self, name: str) -> Any:
         if hasattr(GeneratorType, name) and not name.startswith("__"):
             raise refuse(f"{self.code.co_name}().{name} cannot be captured: of a generator are "
-                         "its items", "Take these by `for` or next()")
+                         "its items", "Take these by `for` or next()", "TJ104")
         raise AttributeError(f"'generator' object has no attribute {name!r}")
 
     def as_result(self) -> Any:
         """Refuse to be returned."""
         where = line_name(self.code.co_filename, self.code.co_firstlineno)
         raise Refusal(f"{where}: a generator that is returned cannot be captured. Return a list of "
-                      "its items: list(...)")
+                      "its items: list(...)", "TJ121")
 
 
 class Delegated:

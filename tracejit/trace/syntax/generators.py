@@ -57,7 +57,7 @@ class NotInForm(Exception):
     def refusal(self, file: str) -> Refusal:
         """Return the refusal of a generator that has no form at all."""
         return Refusal(f"{line_name(file, self.line)}: {self.what} cannot be captured. "
-                       f"{self.remedy}")
+                       f"{self.remedy}", "TJ104")
 
 
 def is_generator(node: ast.FunctionDef) -> bool:

@@ -132,7 +132,7 @@ class ExpressionRewriter(ast.NodeTransformer):
                         node.func.id != "globals"):
                     raise Refusal(f"{self.line_of(node)}: {node.func.id}() in a branch, loop or "
                                   "`try` cannot be captured. Name what it is to read, or call it "
-                                  "before")
+                                  "before", "TJ118")
                 return place(hook(node.func.id, *([] if node.func.id == "globals" else [
                     ast.Call(load("locals"), [], [])])), node)
         if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and (
@@ -160,11 +160,11 @@ class ExpressionRewriter(ast.NodeTransformer):
         if self.class_names & {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}:
             raise Refusal(f"{self.line_of(node)}: a choice in the body of a class that reads the "
                           "class's own names cannot be captured. Make it in a method, or before "
-                          "the class")
+                          "the class", "TJ102")
         if targets and self.in_expression:
             raise Refusal(f"{self.line_of(node)}: `:=` in `and`, `or`, if-else or a chained "
                           "comparison, in a lambda or comprehension, cannot be captured. Write a "
-                          "function or the loop out")
+                          "function or the loop out", "TJ102")
         body = self.visit(node)
         if not targets:
             return place(thunk(body), node)
@@ -268,13 +268,13 @@ class ExpressionRewriter(ast.NodeTransformer):
             return self._written_out(node)
         if isinstance(node, ast.GeneratorExp) and walrus_targets(node):
             raise Refusal(f"{self.line_of(node)}: `:=` in a generator expression within a lambda "
-                          "cannot be captured. Write a function")
+                          "cannot be captured. Write a function", "TJ102")
         targets = {n.id for g in node.generators for n in ast.walk(g.target)
                    if isinstance(n, ast.Name)}
         if any(isinstance(n, (ast.Attribute, ast.Subscript))
                for g in node.generators for n in ast.walk(g.target)):
             raise Refusal(f"{self.line_of(node)}: a comprehension that binds an item or attribute "
-                          "cannot be captured. Write the loop out")
+                          "cannot be captured. Write the loop out", "TJ102")
         first = self.visit(node.generators[0].iter)  # its names are of the scope around
         with self._inside(targets):
             for k, g in enumerate(node.generators):

@@ -76,14 +76,14 @@ class FunctionRewriter(StatementRewriter):
                     where = line_name(self.file, n.lineno)
                     raise Refusal(f"{where}: binding {name!r} by `nonlocal` in a function that "
                                   "was made outside of the captured one. Return the new value "
-                                  "and assign it outside")
+                                  "and assign it outside", "TJ103")
 
     def _refuse_syntax(self, node: ast.FunctionDef) -> None:
         for n in own_nodes(node.body):
             for kinds, what, remedy in REFUSED_SYNTAX:
                 if isinstance(n, kinds):
                     where = line_name(self.file, n.lineno)
-                    raise Refusal(f"{where}: {what} cannot be captured. {remedy}")
+                    raise Refusal(f"{where}: {what} cannot be captured. {remedy}", "TJ102")
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         node.decorator_list = [place(hook("decorator", self.visit(d)), d)
@@ -156,7 +156,7 @@ class FunctionRewriter(StatementRewriter):
                       or hasattr(n, "keys") for c in s.cases for n in ast.walk(c.pattern))):
             raise Refusal(f"{self.line_of(s)}: a write to an item or attribute, or a `match` with "
                           "values, in the body of a class cannot be captured. Do it before the "
-                          "class, or after it")
+                          "class, or after it", "TJ102")
         for field, part in ast.iter_fields(s):
             if isinstance(part, ast.expr) and not isinstance(s, ast.Delete) and field not in (
                     "target", "annotation" if self.keeps_texts else ""):

@@ -40,7 +40,7 @@ class SelfCalling:
     def refused(self, like: ast.AST, what: str) -> Refusal:
         where = line_name(self.file, getattr(like, "lineno", self.node.lineno))
         return Refusal(f"{where}: a recursion that ends on data, with {what}, cannot be captured. "
-                       "Write a loop with a stack, or let the recursion end on a size")
+                       "Write a loop with a stack, or let the recursion end on a size", "TJ108")
 
     def temporary(self) -> str:
         self.temporaries += 1

@@ -50,7 +50,7 @@ def rewrite_function(fn: FunctionType, hooks: object, form: Form = "steps",
     if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         where = line_name(code.co_filename, code.co_firstlineno)
         raise Refusal(f"{where}: async code cannot be captured. "
-                      "Call the compiled function from async code instead")
+                      "Call the compiled function from async code instead", "TJ102")
     with SYNTAX_TREES:
         own = names_of_itself(fn) if None in loops else frozenset()
         key = (code.co_filename, code, form, loops, own)

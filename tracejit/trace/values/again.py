@@ -30,7 +30,7 @@ def repeatable(iterator: Iterator[object]) -> Callable[[], Iterator[Any]]:
     def once() -> Iterator[Any]:
         if not given:
             raise refuse("a list that gets longer in a loop that data may leave, over an iterator",
-                         "Run over a list: list(...)")
+                         "Run over a list: list(...)", "TJ409")
         return given.pop()
 
     return once

@@ -70,7 +70,7 @@ def lift(x: Any) -> Any:
     if isinstance(x, np.ndarray):
         if x.dtype not in SUPPORTED:
             raise refuse(f"arrays of dtype {x.dtype} cannot be captured",
-                         remedy_for_dtype(x.dtype))
+                         remedy_for_dtype(x.dtype), "TJ301")
         captured = current().captured
         return x[()] if captured is None and not x.ndim else captured.constant(x)
     if isinstance(x, (list, tuple)):
@@ -83,9 +83,9 @@ def lift(x: Any) -> Any:
         return x.as_result()
     if hasattr(type(x), "as_fields"):
         raise refuse("a structured array or record cannot be an operand of a captured operation",
-                     "Use its fields: np.sum(a['x']), say")
+                     "Use its fields: np.sum(a['x']), say", "TJ302")
     raise refuse(f"a {public_name(type(x))} cannot be an operand of a captured operation",
-                 "Use arrays, numbers, or lists of them")
+                 "Use arrays, numbers, or lists of them", "TJ317")
 
 
 def dtype_of(x: object) -> np.dtype:
@@ -173,7 +173,7 @@ def supported(dtype: npt.DTypeLike) -> np.dtype:
     if found not in SUPPORTED:
         raise refuse(f"dtype {found} cannot be captured", "Use float16, float32, float64, "
                      "complex64, complex128, an integer dtype or bool, and an array for each "
-                     "field of a structured dtype")
+                     "field of a structured dtype", "TJ301")
     return found
 
 
@@ -364,7 +364,7 @@ def apply_ufunc(ufunc: np.ufunc, *operands: Any) -> Any:
     if op is None and ufunc not in COMPOSITES:
         raise refuse_outside(
             f"{public_name(ufunc)} cannot be captured",
-            "docs/coverage.md lists what can; tracejit.register_op makes new ops")
+            "docs/coverage.md lists what can; tracejit.register_op makes new ops", "TJ201")
     if ufunc in MIXED:
         result = MIXED[ufunc](*operands)
         if result is not NotImplemented:
@@ -377,7 +377,7 @@ def apply_ufunc(ufunc: np.ufunc, *operands: Any) -> Any:
     for t in dtypes:
         if t not in SUPPORTED:
             raise refuse(f"np.{ufunc.__name__} of {describe(operands[0])} is computed in {t}",
-                         "Convert the operand with .astype(np.float64) first")
+                         "Convert the operand with .astype(np.float64) first", "TJ206")
     if ufunc in COMPOSITES:
         result = _composed(ufunc, operands, dtypes)
         if result is not NotImplemented:
@@ -387,7 +387,7 @@ def apply_ufunc(ufunc: np.ufunc, *operands: Any) -> Any:
     shape = broadcast_dims([dims_of(x) for x in operands])
     if is_half(dtypes[0]) and not op.data.get("halves", True):
         raise refuse(f"np.{ufunc.__name__} of {dtypes[0]} cannot be captured",
-                     "Convert the operands first: x.astype(np.float32)")
+                     "Convert the operands first: x.astype(np.float32)", "TJ206")
     op = VARIANTS.get((op, dtypes[0].kind), op)
     atoms = [atom_of(fit(x, shape), t) for x, t in zip(operands, dtypes, strict=False)]
     return named(_laid_out(ufunc, tracer_of(emit_value(op, atoms)), operands))
@@ -577,7 +577,7 @@ def apply_inplace(ufunc: np.ufunc, target: Tracer, other: object) -> Any:
     if isinstance(target, Merged) and ABOVE.count_names(target) > 1:
         raise refuse("an in-place operator on what is a number on one path and an array without "
                      "axes on another, while it has another name",
-                     "Write x = x + 1, which changes neither")
+                     "Write x = x + 1, which changes neither", "TJ404")
     if isinstance(target, Merged) and any(k.weak for k in target.kinds):
         return ABOVE.for_each_kind(target, lambda y: apply_inplace(ufunc, y, other))
     result = apply_ufunc(ufunc, target, other)

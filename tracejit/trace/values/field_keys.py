@@ -31,12 +31,12 @@ def axes_of(key: object) -> int:
         return 0
     if isinstance(key, (bool, np.bool_, str)) or hasattr(type(key), "as_fields"):
         raise refuse(f"a structured array indexed by a {type(key).__name__}",
-                     "Use ints, slices, masks and arrays of ints")
+                     "Use ints, slices, masks and arrays of ints", "TJ302")
     key = lift(key) if isinstance(key, (list, np.ndarray)) else key
     if isinstance(key, Tracer) and key.dtype == np.bool_:
         if not key.dims:
             raise refuse("a structured array indexed by one truth value",
-                         "Use a mask with an element for each row")
+                         "Use a mask with an element for each row", "TJ302")
         return len(key.dims)
     return 1
 

@@ -104,7 +104,7 @@ class StructuredArray:
             base = self.dtype.fields[name][0].base
             raise refuse(f"the field {name!r} of a structured array is of dtype {base}, which "
                          "cannot be captured", "Leave it outside, and pass what it decides as an "
-                         "array of numbers")
+                         "array of numbers", "TJ302")
         part = self.parts[name]
         if isinstance(part, StructuredArray) or not isinstance(part, Tracer):
             return part
@@ -125,7 +125,7 @@ class StructuredArray:
         names = self.dtype.names or ()
         if isinstance(key, (Tracer, SymInt)):
             raise refuse("a field of a record whose number data decides",
-                         "Write its name: row['x']")
+                         "Write its name: row['x']", "TJ302")
         if not isinstance(key, int) or not -len(names) <= key < len(names):
             raise IndexError(f"invalid index ({key})")
         return names[key]
@@ -159,7 +159,7 @@ class StructuredArray:
                 part._put((...,), value)
             elif not isinstance(part, Tracer) or not part.is_array:
                 raise refuse("writing to a record that is an argument, or from outside",
-                             "Pass an array, and write to a row of it")
+                             "Pass an array, and write to a row of it", "TJ302")
             elif not (isinstance(value, Tracer) and value.cell is part.cell
                       and value.steps == part.steps):  # as after `a["x"] += 1`
                 part[...] = value
@@ -177,14 +177,14 @@ class StructuredArray:
         """Write to some rows: field by field, of a record or tuple in their order."""
         if len(self.parts) < len(self.dtype.names or ()):
             raise refuse("writing rows to a structured array that has fields other than numbers",
-                         "Write field by field: a['x'][i] = ...")
+                         "Write field by field: a['x'][i] = ...", "TJ302")
         for part, new in zip(self.parts.values(), self._by_field(value), strict=True):
             more = with_more(keys, False, part.ndim - self.ndim)
             if isinstance(part, StructuredArray):
                 part._put(more, new)
             elif not isinstance(part, Tracer) or not part.is_array:
                 raise refuse("writing to a record that is an argument, or from outside",
-                             "Pass an array, and write to a row of it")
+                             "Pass an array, and write to a row of it", "TJ302")
             else:
                 part[more] = new
 
@@ -193,18 +193,18 @@ class StructuredArray:
         if isinstance(value, StructuredArray):
             if len(value.parts) < len(value.dtype.names or ()):
                 raise refuse("copying records that have fields other than numbers",
-                             "Copy field by field")
+                             "Copy field by field", "TJ302")
             found = [*value._now().parts.values()]
         elif isinstance(value, tuple):
             found = [x.own() if isinstance(x, Tracer) else x for x in value]
         elif isinstance(value, (list, str, bytes, dict, type(None), np.ndarray, np.void)):
             raise refuse(f"writing a {type(value).__name__} to rows of a structured array",
-                         "Write a tuple for a row, or field by field: a['x'][:] = ...")
+                         "Write a tuple for a row, or field by field: a['x'][:] = ...", "TJ302")
         else:
             number = lift(value)
             if np.ndim(number):
                 raise refuse("writing an array without fields to rows of a structured array",
-                             "Write field by field: a['x'][:] = ...")
+                             "Write field by field: a['x'][:] = ...", "TJ302")
             found = [number] * len(self.parts)
         if len(found) != len(self.parts):
             raise ValueError(f"could not assign tuple of length {len(found)} to structure with "
@@ -226,7 +226,7 @@ class StructuredArray:
         names_fields = self.kind is np.recarray or self.kind is np.record
         if hasattr(self.kind, name):
             raise refuse(f"the attribute {name!r} of a structured array cannot be captured",
-                         "Use its fields: a['x'].sum(), say")
+                         "Use its fields: a['x'].sum(), say", "TJ302")
         if names_fields and name in (self.dtype.names or ()):
             return self._field(name)
         if self.kind is np.recarray:
@@ -241,7 +241,7 @@ class StructuredArray:
             self[name] = value
             return
         raise refuse(f"assigning to the attribute {name!r} of a structured array",
-                     "Write to its fields: a['x'] = ...")
+                     "Write to its fields: a['x'] = ...", "TJ302")
 
     def copied(self) -> StructuredArray:
         """Return a copy: a field at a time."""
@@ -253,7 +253,7 @@ class StructuredArray:
         kind = dtype if type is None else type
         if kind not in (np.recarray, np.ndarray) or self.is_row:
             raise refuse("a view of a structured array as something else",
-                         "Use its fields: a['x']")
+                         "Use its fields: a['x']", "TJ302")
         new = np.dtype((np.record, self.dtype)) if kind is np.recarray else self.dtype
         return StructuredArray(np.recarray if kind is np.recarray else np.ndarray, new, self.ndim,
                       self.parts)
@@ -269,11 +269,11 @@ class StructuredArray:
         if self.is_row:
             return iter([self._field(name) for name in self.dtype.names or ()])
         raise refuse("going through the rows of a structured array outside of a loop",
-                     "Write a loop: for row in a")
+                     "Write a loop: for row in a", "TJ302")
 
     def _refused(self, *others: object) -> NoReturn:
         raise refuse("an operation on a structured array or record as a whole",
-                     "Use its fields: a['x'] + b['x'], say")
+                     "Use its fields: a['x'] + b['x'], say", "TJ302")
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refused
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refused

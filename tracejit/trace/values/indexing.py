@@ -158,7 +158,7 @@ def _refuse_complex(value: object, dtype: np.dtype, at_index_arrays: bool) -> No
         raise TypeError(_NO_COMPLEX["iu".find(dtype.kind) >= 0])
     if not at_index_arrays:
         raise refuse("complex numbers lose their imaginary parts in an array of another kind",
-                     "Write np.real(x), or make the array complex")
+                     "Write np.real(x), or make the array complex", "TJ309")
 
 
 def require_one_number(value: Any, dtype: np.dtype) -> None:
@@ -168,7 +168,7 @@ def require_one_number(value: Any, dtype: np.dtype) -> None:
         return
     if is_list and dtype.kind == "b":
         raise refuse("a list is written to an element of an array of bools",
-                     "Write its truth: bool(items)")
+                     "Write its truth: bool(items)", "TJ309")
     one = [0] if is_list else np.zeros((1,) * len(dims_of(lift(value))), dtype_of(value))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -208,11 +208,11 @@ def write_cell(x: Tracer, put: Any, at: At | None) -> None:
     """Replace the elements of a handle by `put(elements, at)`, for all of its aliases."""
     cell = x.cell
     if cell.constant is not None:
-        raise refuse(cell.constant, "Work on a copy: x = x.copy()")
+        raise refuse(cell.constant, "Work on a copy: x = x.copy()", "TJ402")
     if cell.may_be_in_use():
         give_up_lists(cell)
         raise refuse(f"writing to an array of which {cell.decided_by} decides which array it is, "
-                     "while another name for it is in use", "Copy it first: x = x.copy()")
+                     "while another name for it is in use", "Copy it first: x = x.copy()", "TJ404")
     trace = current()
     _note_rewriting(cell)
     for frame in trace.frames:
@@ -236,7 +236,7 @@ def _note_rewriting(cell: Cell) -> None:
     kind = cell.value.aval.ndim, cell.value.aval.dtype
     if kind in trace.in_lists:
         raise refuse("writing to an array that may be in a list whose length data decides",
-                     "Append a copy: items.append(x.copy())")
+                     "Append a copy: items.append(x.copy())", "TJ404")
     for frame in trace.frames:
         frame.rewritten.add(kind)
 
@@ -423,7 +423,7 @@ def slice_span(s: slice, size: Dim) -> Span:
         step = need_int(step.dim, "the step of a slice")
     if not isinstance(step, (int, np.integer)):
         raise refuse("the step of a slice depends on a traced value",
-                     "Use a constant, or a Python int argument")
+                     "Use a constant, or a Python int argument", "TJ205")
     step = int(step)
     if step == 0:
         raise ValueError("slice step cannot be zero")

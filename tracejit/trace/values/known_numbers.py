@@ -80,7 +80,7 @@ def text_number(x: Any, site: Site | None = None) -> int:
         if isinstance(x, ABOVE.SymInt):
             return need_int(x.dim, "text in which it is written", site)
         raise refuse_at(site, "text with a number in it that only the run knows is looked at",
-                        "Print it, or return the number")
+                        "Print it, or return the number", "TJ112")
     except Refusal as e:
         current().refused = e  # reprlib, say, catches every error of a repr
         raise
@@ -99,4 +99,4 @@ def need_int(d: Dim, why: str, site: Site | None = None) -> int:
         if v in trace.actual or v in trace.carried:
             raise NeedStatic(v, site, why)
     raise refuse_at(site, f"{why} needs a number that is only known at run time",
-                    "Make it a Python int argument, a size, or write the code with arrays")
+                    "Make it a Python int argument, a size, or write the code with arrays", "TJ111")

@@ -38,7 +38,8 @@ def joined_fields(kind: type, text: str, parts: Sequence[object]) -> Any:
     for name, x in zip(names, parts, strict=True):
         if isinstance(x, StructuredArray) and dtype.fields[name][0].base.names is None:
             raise refuse("the derivative of a structured array by a structured array, which has "
-                         "records for numbers", "Pass the fields as arguments, or a dict of them")
+                         "records for numbers", "Pass the fields as arguments, or a dict of them",
+                         "TJ512")
     ndim = rank_of(dtype, parts)
     is_row = kind in (np.void, np.record)
     if is_row and ndim:
@@ -86,7 +87,7 @@ def blank_fields(make: Callable[..., object], shape: object, wanted: object,
     shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     if text_of_dtype(dtype) is None or len(field_names(dtype)) < len(dtype.names or ()):
         raise refuse(f"an array of dtype {dtype}", "Make it outside, or an array for each field "
-                     "of numbers")
+                     "of numbers", "TJ302")
     parts: dict[str, Any] = {}
     for name in dtype.names or ():
         assert dtype.fields is not None

@@ -301,12 +301,13 @@ def merged(number: Any, kinds: Kinds, flag: Flag | None = None) -> Any:
     if number.dtype.kind in "fc" and any(
             k.bound > _EXACT and int(float(k.bound)) != k.bound for k in kinds):
         raise refuse("a large int that no float is, on one path, beside a float on another",
-                     "Write it as a float on all paths")
+                     "Write it as a float on all paths", "TJ413")
     where, names = describe_line(find_site()), " or ".join(sorted(map(_name_of_kind, kinds)))
 
     def tell_apart() -> NoReturn:
         raise refuse(f"a number that {where} leaves is a {names}, depending on data, and this "
-                     "tells them apart", "Give it one type on all paths: 0.0 in place of 0, say")
+                     "tells them apart", "Give it one type on all paths: 0.0 in place of 0, say",
+                     "TJ413")
 
     return Merged(number, kinds, tell_apart, flag)
 

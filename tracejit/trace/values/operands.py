@@ -97,7 +97,7 @@ class TracedOperand:
     def __hash__(self) -> int:
         raise refuse("a number that only the run knows, in a set, as a key of a dict or as an "
                      "argument of a function with a cache",
-                     "Use lists, or a Python int argument for the key")
+                     "Use lists, or a Python int argument for the key", "TJ111")
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object,
                         **kwargs: object) -> Any:
@@ -112,7 +112,7 @@ class TracedOperand:
             raise refuse_outside(
                 f"{public_name(func)} cannot be captured",
                 "Write it with operations that are listed in docs/coverage.md, or make it an op "
-                "with tracejit.register_op")
+                "with tracejit.register_op", "TJ201")
         return ABOVE.naming(capture)(*args, **kwargs)
 
     @staticmethod
@@ -123,7 +123,8 @@ class TracedOperand:
     def __array__(self, *args: object, **kwargs: object) -> NoReturn:
         raise refuse_outside(
             "a traced value would leave the capture: something asked for its array",
-            "Use NumPy functions and operators on it, or tracejit.register_op for foreign code")
+            "Use NumPy functions and operators on it, or tracejit.register_op for foreign code",
+            "TJ110")
 
     def __reduce__(self) -> NoReturn:
-        raise refuse("a traced value cannot be pickled", "Return it instead")
+        raise refuse("a traced value cannot be pickled", "Return it instead", "TJ120")

@@ -411,7 +411,7 @@ def rounded(x: Any, digits: Any) -> Any:
     """Return `round(x, digits)` of a float: the float that is next to the nearest decimal."""
     if not isinstance(digits, int) or abs(digits) > 22:
         raise refuse("round() to a number of digits that is traced, or more than 22",
-                     "Use a constant number of digits")
+                     "Use a constant number of digits", "TJ111")
     x, scale = strong(x), np.float64(10.0 ** abs(digits))
     scaled = x * scale if digits > 0 else x / scale
     if digits > 0:

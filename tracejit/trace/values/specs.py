@@ -70,7 +70,7 @@ def spec_of_leaf(x: Any, what: str = "an argument") -> ArgSpec:
     if kind is not None:
         if kind == "int" and not -1 << 63 <= x < 1 << 63:
             raise Refusal(f"{what} is the int {x}, which does not fit into 64 bits. Pass a "
-                          "float, if it need not be exact")
+                          "float, if it need not be exact", "TJ303")
         return ArgSpec(kind, _DTYPE_OF[kind])
     if isinstance(x, np.ndarray):
         kind_of_array: Any = type(x)
@@ -78,11 +78,11 @@ def spec_of_leaf(x: Any, what: str = "an argument") -> ArgSpec:
             instead = ("Pass x.data and np.ma.getmaskarray(x) as two arrays"
                        if isinstance(x, np.ma.MaskedArray) else "Pass np.asarray(x)")
             raise Refusal(f"{what} is a {type(x).__name__}, whose operations mean something "
-                          f"else than an array's. {instead}")
+                          f"else than an array's. {instead}", "TJ304")
         dtype = x.dtype if x.dtype.isnative else x.dtype.newbyteorder("=")
         if dtype not in DTYPES.values():
             raise Refusal(f"{what} is an array of dtype {x.dtype}, which cannot be captured. "
-                          f"{remedy_for_dtype(x.dtype)}")
+                          f"{remedy_for_dtype(x.dtype)}", "TJ301")
         return ArgSpec("array", dtype, x.ndim)
     if isinstance(x, np.generic) and x.dtype in DTYPES.values():
         return ArgSpec("scalar", x.dtype)
@@ -91,13 +91,13 @@ def spec_of_leaf(x: Any, what: str = "an argument") -> ArgSpec:
     if hasattr(type(x), ON_DEVICE) and hasattr(x, ON_DEVICE):
         raise Refusal(f"{what} is an array on a CUDA device, and this runs on the CPU. Give "
                       'the transform target="cuda", or pass a copy: x.get() in CuPy, '
-                      "x.cpu().numpy() in PyTorch, x.copy_to_host() in Numba")
+                      "x.cpu().numpy() in PyTorch, x.copy_to_host() in Numba", "TJ305")
     remedy = remedy_for(x)
     if remedy is not None:
         from tracejit.trace.ground.public_names import public_name
 
         raise Refusal(f"{what} is a {public_name(type(x))}, which is no array of NumPy's. "
-                      f"{remedy}")
+                      f"{remedy}", "TJ305")
     return ArgSpec("static", content=x)
 
 

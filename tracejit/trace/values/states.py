@@ -99,9 +99,9 @@ class StateTracer(Tracer, Changing):
 
     def __setitem__(self, key: object, value: object) -> NoReturn:
         raise refuse(f"writing to elements of the variable {self.name!r}",
-                     "Assign a whole new value: v.assign(np.where(...))")
+                     "Assign a whole new value: v.assign(np.where(...))", "TJ507")
 
     def numpy(self) -> NoReturn:
         """Refuse: there is no NumPy value yet."""
         raise refuse("the NumPy value of a variable within a capture",
-                     "Compute with the variable itself")
+                     "Compute with the variable itself", "TJ507")

@@ -45,7 +45,7 @@ class SymInt(TracedOperand):
             d: Dim = other.dim if isinstance(other, SymInt) else other
             if isinstance(d, int) and not -1 << 63 <= d < 1 << 63:
                 raise refuse(f"the int {d} does not fit into 64 bits",
-                             "Make it a float, if it need not be exact")
+                             "Make it a float, if it need not be exact", "TJ303")
             return _fitted(fn(d, self.dim) if reflected else fn(self.dim, d))
         return ufunc_operator(ufunc, reflected=reflected)(self, other)
 
@@ -159,7 +159,7 @@ class SymInt(TracedOperand):
         if isinstance(nonzero, bool):
             return nonzero
         raise refuse("a Python decision depends on a traced int where it cannot be captured",
-                     "Use `if` or `while` in a function whose source tracejit can see")
+                     "Use `if` or `while` in a function whose source tracejit can see", "TJ109")
 
     def __float__(self) -> float:
         return float(need_int(self.dim, "float() of a size"))

@@ -180,7 +180,7 @@ class Tracer(TracedOperand):
             raise AttributeError(name)
         raise MissingAttribute(
             f"{describe_line(find_site())}: arrays have no captured attribute {name!r}. "
-            "docs/coverage.md lists the methods and attributes that are captured")
+            "docs/coverage.md lists the methods and attributes that are captured", "TJ208")
 
     def __getitem__(self, key: object) -> Any:
         return ABOVE.get_item(self, key)
@@ -203,17 +203,17 @@ class Tracer(TracedOperand):
         raise refuse_outside(
             "a Python decision depends on a traced value where it cannot be captured",
             "Use `if`, `while`, `and`, `or`, `not` in a function whose source tracejit can see, or "
-            "np.where")
+            "np.where", "TJ109")
 
     def __float__(self) -> float:
         raise refuse_outside(
             "float() of a traced value outside of captured code",
-            "Leave the value as it is: NumPy functions and operators accept it")
+            "Leave the value as it is: NumPy functions and operators accept it", "TJ110")
 
     def __int__(self) -> int:
         raise refuse_outside(
             "int() of a traced value outside of captured code",
-            "Use .astype(int), or pass the number as a Python int argument")
+            "Use .astype(int), or pass the number as a Python int argument", "TJ110")
 
     __complex__ = __float__
     __index__ = __int__
