@@ -95,16 +95,19 @@ def _square(matrix: Sparse, message: str) -> None:
 def _numbers(name: str, dtype: np.dtype) -> np.dtype:
     """Return the dtype in which a matrix is factorised; bools, singular or not, are refused."""
     if dtype == np.bool_:
-        raise refuse(f"scipy.sparse.linalg.{name} of a matrix of bools", "Use .astype(float)")
+        raise refuse(f"scipy.sparse.linalg.{name} of a matrix of bools", "Use .astype(float)",
+                     "TJ218")
     return np.result_type(dtype, np.float32)
 
 
 def spsolve(A: object, b: object, permc_spec: object = None, use_umfpack: bool = True) -> Any:
     """Return the solution of a sparse system."""
     if not is_sparse(A):
-        raise refuse("scipy.sparse.linalg.spsolve of a dense matrix", "Use np.linalg.solve")
+        raise refuse("scipy.sparse.linalg.spsolve of a dense matrix", "Use np.linalg.solve",
+                     "TJ218")
     if is_sparse(b):
-        raise refuse("scipy.sparse.linalg.spsolve with a sparse right side", "Give b.toarray()")
+        raise refuse("scipy.sparse.linalg.spsolve with a sparse right side", "Give b.toarray()",
+                     "TJ218")
     matrix, right = as_sparse(A), as_tracer(b)
     _square(matrix, "matrix must be square (has shape {0})")
     if len(right.dims) not in (1, 2):
@@ -144,7 +147,8 @@ class Factors(Made):
     def __getattr__(self, name: str) -> Any:
         if name not in ("L", "U", "perm_r", "perm_c", "nnz"):
             raise AttributeError(name)
-        raise refuse(f"`{name}` of what splu gives", "Use scipy.linalg.lu of a dense matrix")
+        raise refuse(f"`{name}` of what splu gives", "Use scipy.linalg.lu of a dense matrix",
+                     "TJ218")
 
     def solve(self, rhs: object, trans: str = "N") -> Any:
         """Solve with the matrix, with its transpose ("T") or the conjugate of that ("H")."""
@@ -187,13 +191,13 @@ def _iterative(name: str) -> Callable[..., Any]:
               atol: object = 0.0, restart: object = None, maxiter: object = None, M: object = None,
               callback: None = None, callback_type: object = None) -> Any:
         if callback is not None:
-            raise refuse(f"scipy.sparse.linalg.{name} with callback=", "Leave it out")
+            raise refuse(f"scipy.sparse.linalg.{name} with callback=", "Leave it out", "TJ218")
         if M is not None:
             raise refuse(f"scipy.sparse.linalg.{name} with M=, by which SciPy's iteration goes",
-                         "Leave M= out: the system is solved directly here")
+                         "Leave M= out: the system is solved directly here", "TJ218")
         if maxiter is not None or not (_is_tight(rtol) and _is_tight(atol)):
             raise refuse(f"scipy.sparse.linalg.{name} that ends before its limit, by maxiter= or a "
-                         "tolerance above 1e-3", "Leave maxiter= out, or use spsolve")
+                         "tolerance above 1e-3", "Leave maxiter= out, or use spsolve", "TJ218")
         matrix: Any = as_sparse(A) if is_sparse(A) else as_tracer(A)
         _numbers(name, (matrix.elements[0] if is_sparse(A) else matrix).dtype)
         right = as_tracer(b)
