@@ -61,43 +61,43 @@ class MissingAttribute(Refusal, AttributeError):
 class IRError(TracejitError, ValueError):
     """Raised when a graph is malformed: by the verifier, the parser or an op's shape rule."""
 
-    code = "TJ612"
+    code: str | None = "TJ612"
 
 
 class CompileError(TracejitError, RuntimeError):
     """Raised when emitted source cannot be compiled: a defect of tracejit, never of the user."""
 
-    code = "TJ611"
+    code: str | None = "TJ611"
 
 
 class InternalError(TracejitError, RuntimeError):
     """Raised where tracejit itself fails: the message says where, and how to go on."""
 
-    code = "TJ610"
+    code: str | None = "TJ610"
 
 
 class DeviceError(TracejitError, RuntimeError):
     """Raised when a program cannot run on a device: none is there, or it has no memory left."""
 
-    code = "TJ603"
+    code: str | None = "TJ603"
 
 
 class ExportError(TracejitError, RuntimeError):
     """Raised when a compiled program cannot be exported; the message says why, with a remedy."""
 
-    code = "TJ604"
+    code: str | None = "TJ604"
 
 
 class SnapshotError(TracejitError, ValueError):
     """Raised when a file that holds a compiled program cannot be loaded."""
 
-    code = "TJ607"
+    code: str | None = "TJ607"
 
 
 class UncapturedError(TracejitError, RuntimeError):
     """Raised when a function that is for captures alone is called outside of one."""
 
-    code = "TJ613"
+    code: str | None = "TJ613"
 
 
 class Restart(BaseException):
@@ -110,31 +110,31 @@ class Restart(BaseException):
 class ComplexResult(Refusal, ValueError):
     """Raised by a program whose float would be a complex number in Python."""
 
-    code = "TJ311"
+    code: str | None = "TJ311"
 
 
 class LargeInt(Refusal, OverflowError):
     """Raised by a program whose int would have more than 64 bits in Python."""
 
-    code = "TJ312"
+    code: str | None = "TJ312"
 
 
 class EqualNaN(Refusal, ValueError):
     """Raised by a program that asks whether two NaN are equal items, where Python asks for one."""
 
-    code = "TJ313"
+    code: str | None = "TJ313"
 
 
 class NotCaptured(Refusal, NotImplementedError):
     """Raised by a program for arguments of which the captured function has no formula."""
 
-    code = "TJ315"
+    code: str | None = "TJ315"
 
 
 class SizeByData(Refusal, ValueError):
     """Raised by a program whose result would have another size in NumPy, depending on data."""
 
-    code = "TJ314"
+    code: str | None = "TJ314"
 
 
 RAISABLE: dict[str, type[Exception]] = {
