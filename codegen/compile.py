@@ -34,6 +34,7 @@ from tracejit.codegen.pointers import NUMBA_TYPES, Ptr
 from tracejit.codegen.python_source import write
 from tracejit.codegen.slots import arena_nodes
 from tracejit.codegen.translation import Translator
+from tracejit.codegen.vector_math import align_stack
 
 __all__ = ["Functions", "MachineCode", "assembly_of", "compile_kernel", "optimised_kernel",
            "signature_of"]
@@ -309,6 +310,7 @@ def _add_entry(kernel: ir.Function, signature: tuple[types.Type, ...], symbol: s
     count = sum(isinstance(t, (Ptr, types.CPointer)) for t in signature) - 1
     entry = ir.Function(kernel.module, ir.FunctionType(word, [
         byte, byte.as_pointer(), word.as_pointer()]), symbol)
+    align_stack(entry)
     builder = ir.IRBuilder(entry.append_basic_block())
     if tables is not None:
         tables.mark_subprogram(entry, symbol)

@@ -13,6 +13,7 @@ from typing import Union
 from llvmlite import ir
 
 from tracejit.codegen.loop_hints import mark_scalar
+from tracejit.codegen.vector_math import align_stack
 
 __all__ = ["DOUBLE", "LANES", "POINTER", "VECTOR", "WORD", "LaneCode", "LaneValue", "Register",
            "known"]
@@ -131,6 +132,7 @@ class LaneCode:
         made.linkage = "internal"
         for attribute in ("nounwind", "noinline"):
             made.attributes.add(attribute)
+        align_stack(made)
         self.builder = ir.IRBuilder(made.append_basic_block("entry"))
         return made, [LaneValue(self.builder, a) for a in made.args]
 

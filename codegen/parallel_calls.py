@@ -15,6 +15,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from tracejit.codegen.context import PARALLEL, POLL, THREADS
+from tracejit.codegen.vector_math import align_stack
 
 if TYPE_CHECKING:
     from numba.core.base import BaseContext as TargetContext
@@ -101,6 +102,7 @@ def add_part(context: TargetContext, made: ir.Function, signature: Sequence[type
     """
     function = ir.Function(made.module, _PART, name)
     function.attributes.add("noinline")  # it is one code for all who call it
+    align_stack(function)
     builder = ir.IRBuilder(function.append_basic_block())
     table, lo, hi = function.args
     values = [lo, hi]

@@ -52,6 +52,7 @@ from tracejit.codegen.loop_hints import mark_single_vectors, single_vector_loops
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Return, Store, While
 from tracejit.codegen.pointers import NUMBA_TYPES, ptr_getitem, ptr_setitem
 from tracejit.codegen.scalar_intrinsics import QUICK
+from tracejit.codegen.vector_math import align_stack
 
 __all__ = ["Translator"]
 
@@ -94,6 +95,7 @@ class Translator:
         kinds = tuple(kind for _, kind in parameters)
         called = self.context.call_conv.get_function_type(types.int64, kinds)
         made = ir.Function(self.module, called, name)
+        align_stack(made)
         labels = [f"_{n}" for n, _ in parameters]
         self.context.call_conv.decorate_function(made, labels, kinds, noalias=False)
         self.builder = ir.IRBuilder(made.append_basic_block("entry"))

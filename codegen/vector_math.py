@@ -16,10 +16,24 @@ from llvmlite import ir
 
 from tracejit.codegen.libraries import load_libmvec
 
-__all__ = ["call_math", "host_widths", "variants"]
+__all__ = ["align_stack", "call_math", "host_widths", "variants"]
 
 _ISAS = {128: ("b", "sse2"), 256: ("d", "avx2"), 512: ("e", "avx512f")}
 """Per width in bits: the letter in the names of libmvec, and the feature that a CPU must have."""
+
+
+_LINE = 64
+"""The bytes of a line of the cache, and of the longest vector."""
+
+
+def align_stack(function: ir.Function) -> None:
+    """Let what a function keeps on the stack lie as its type asks, by a stack that is aligned.
+
+    No register of a vector survives a call, so that a loop which calls puts its vectors on the
+    stack in each iteration. Callers give 16 bytes, by chance more: then half of the vectors of 64
+    bytes lie in two lines each, and what is read back right after it was written waits.
+    """
+    set.add(function.attributes, f"alignstack({_LINE})")  # the set's own add() knows it not
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Hints for the vectoriser: short rows take one vector at a time, sums and calls several."""
+"""Short rows take one vector at a time, sums and calls several; kept ones lie in one line each."""
 
 from __future__ import annotations
 
@@ -56,3 +56,16 @@ def test_rows_of_plain_arithmetic_take_single_vectors(function: Any, spec: str) 
 def test_long_loops_sums_and_calls_are_left_to_llvm(function: Any, spec: str) -> None:
     counts = vectors_at_once(function, spec)
     assert counts and max(counts) > 1
+
+
+@X86
+def test_vectors_that_are_kept_around_calls_lie_aligned_on_the_stack() -> None:
+    """By chance of the caller's stack, half of them would lie in two lines of the cache."""
+    def log_sum(x: Any, a: Any) -> Any:
+        return np.sum(np.log(np.sum(a * np.exp(x * a - np.exp(a)), axis=1)))
+
+    staged = tracejit.grad(log_sum, argnums=(0, 1)).trace(*map(tracejit.spec, ("f64[n, m]",) * 2))
+    moves = re.findall(r"\n\s+vmov([au])p[sd]\s+(%[yz]mm\d+), -?\d*\(%r[sb]p\)",
+                       staged.lower().compile().asm)
+    assert {how for how, _ in moves} <= {"a"}, moves
+    assert moves or "_ZGV" not in staged.lower().compile().asm
