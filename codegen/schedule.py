@@ -26,6 +26,9 @@ from tracejit.ir.walk import eqn_uses, has_effect
 __all__ = ["Apart", "Nest", "Reason", "Single", "Step", "Style", "schedule_block", "statements_in"]
 
 
+LOOK_BACK = 16
+"""How many steps before one that a statement may join are asked whether they share more loops."""
+
 MAX_WRITTEN_OUT = 16
 """How many assignments a loop nest over a small array may become."""
 
@@ -181,6 +184,9 @@ def schedule_block(block: Block, elements: Elements, buffers: Buffers, apart: li
     return _Scheduler(elements, buffers, apart, style).run(block)
 
 
+_Shared = tuple[list[Nest], dict[Value, Value], tuple[Nest, Reason] | None]
+
+
 class _Scheduler:
     def __init__(self, elements: Elements, buffers: Buffers, apart: list[Apart],
                  style: Style) -> None:
@@ -198,8 +204,11 @@ class _Scheduler:
             if self._is_single(eqn):
                 self._place_single(eqn)
                 continue
-            for statement in statements_of(eqn, self.elements, self.buffers,
-                                           in_registers=self.style.in_registers):
+            statements = list(statements_of(eqn, self.elements, self.buffers,
+                                            in_registers=self.style.in_registers))
+            if [x.kind for x in statements] == ["fill", "add"] and self._place_early(*statements):
+                del statements[0]
+            for statement in statements:
                 self._place(statement)
         return self.steps
 
@@ -258,23 +267,87 @@ class _Scheduler:
     def _place(self, statement: Statement) -> None:
         effects = self._effects_of(statement)
         refused: list[Apart] = []
+        latest = None
         for k in reversed(range(len(self.steps))):
             step = self.steps[k]
+            if latest is not None and k < latest - LOOK_BACK:
+                break
             if isinstance(step, Nest) and statement.vars and step.extent == statement.extents[0]:
-                reason = _fuse(step, statement, self.elements, self.buffers, self.apart,
-                               self.style.vectorises)
-                if reason is None:
-                    self.effects[k].add(effects)
-                    self._note(self.effects[k], effects)
+                levels, _, refusal = self._common_loops(step, statement)
+                if len(levels) == len(statement.vars):
+                    self._join(k, statement, effects)
                     return
-                refused.append(Apart(statement, step, reason))
+                if levels and latest is None:
+                    latest = k
+                elif refusal is not None:
+                    refused.append(Apart(statement, step, refusal[1]))
             if self.effects[k].before(effects):
                 if not refused:
                     refused += self._beyond(k, statement, effects)
                 break
+        if latest is not None:
+            self._join(latest, statement, effects)
+            return
         self.apart += refused
         self.steps.append(as_nest(statement, 0))
         self.effects.append(effects)
+        self._note(effects, effects)
+
+    def _common_loops(self, nest: Nest, statement: Statement) -> _Shared:
+        return _common_loops(nest, statement, self.elements, self.buffers, self.style.vectorises)
+
+    def _join(self, k: int, statement: Statement, effects: _Effects) -> None:
+        """Let a statement share as many loops with a step as it may."""
+        step = self.steps[k]
+        assert isinstance(step, Nest)
+        levels, mapping, refusal = self._common_loops(step, statement)
+        depth = len(levels)
+        if depth < len(statement.vars):
+            if refusal is None:
+                refusal = _beside(levels[-1], statement.extents[depth])
+            if refusal is not None:
+                self.apart.append(Apart(statement, *refusal))
+        statement.rename(mapping)
+        levels[-1].body.append(as_nest(statement, depth))
+        self.effects[k].add(effects)
+        self._note(self.effects[k], effects)
+
+    def _place_early(self, fill: Statement, add: Statement) -> bool:
+        """Whether what fills the memory of a fold is put before a nest that the fold can join.
+
+        The latest nest of its extent, which it would join, may be that one.
+        """
+        filled, added = self._effects_of(fill), self._effects_of(add)
+        for k in reversed(range(len(self.steps))):
+            if self.effects[k].before(filled):
+                return False
+            if self._may_join(self.steps[k], add):
+                self._place_before(k, fill, filled)
+                return True
+            if self.effects[k].before(added):
+                return False
+        return False
+
+    def _may_join(self, step: Step, statement: Statement) -> bool:
+        """Whether a statement may share all of its loops with a step."""
+        return isinstance(step, Nest) and step.extent == statement.extents[0] and len(
+            self._common_loops(step, statement)[0]) == len(statement.vars)
+
+    def _place_before(self, end: int, fill: Statement, effects: _Effects) -> None:
+        """Put what fills memory in a nest before a step, but not behind a loop inside of one.
+
+        What comes later may still join that loop.
+        """
+        for k in reversed(range(end)):
+            step = self.steps[k]
+            if isinstance(step, Nest) and self._may_join(step, fill) and not isinstance(
+                    self._common_loops(step, fill)[0][-1].body[-1], Nest):
+                self._join(k, fill, effects)
+                return
+            if self.effects[k].before(effects):
+                break
+        self.steps.insert(end, as_nest(fill, 0))
+        self.effects.insert(end, effects)
         self._note(effects, effects)
 
     def _beyond(self, k: int, statement: Statement, effects: _Effects) -> Iterator[Apart]:
@@ -292,9 +365,11 @@ def as_nest(statement: Statement, depth: int) -> Nest | Statement:
     return Nest(statement.vars[depth], statement.extents[depth], [as_nest(statement, depth + 1)])
 
 
-def _fuse(nest: Nest, statement: Statement, elements: Elements, buffers: Buffers,
-          apart: list[Apart], vectorises: bool) -> Reason | None:
-    """Let a statement join a nest of its extent as deep as it may; return why it shares no loop."""
+def _common_loops(nest: Nest, statement: Statement, elements: Elements, buffers: Buffers,
+                  vectorises: bool) -> _Shared:
+    """Return the loops of a nest that a statement may share, their variables in the place of its
+    own, and the loop that it may not share, with the reason.
+    """
     levels: list[Nest] = []
     current: Nest | None = nest
     mapping: dict[Value, Value] = {}
@@ -319,18 +394,7 @@ def _fuse(nest: Nest, statement: Statement, elements: Elements, buffers: Buffers
             reason := _spoils_vectors(levels[-1], statement, len(levels), elements)):
         refusal = levels.pop(), reason
         del mapping[statement.vars[len(levels)]]
-    if not levels:
-        assert refusal is not None
-        return refusal[1]
-    depth = len(levels)
-    if depth < len(statement.vars):
-        if refusal is None:
-            refusal = _beside(levels[-1], statement.extents[depth])
-        if refusal is not None:
-            apart.append(Apart(statement, *refusal))
-    statement.rename(mapping)
-    levels[-1].body.append(as_nest(statement, depth))
-    return None
+    return levels, mapping, refusal
 
 
 def _beside(nest: Nest, extent: Dim) -> tuple[Nest, Reason] | None:

@@ -63,6 +63,60 @@ CASES = """
             put %0
             fold %1
 
+    memory that is filled does not part a fold from those that read what it reads
+        (%x: f64[n, n])
+        %0: f64[n] = reduce_sum(%x) {axes=(0,)}
+        %1: f64[n, n] = add(%x, %0)
+        %2: f64[n] = reduce_sum(%1) {axes=(0,)}
+        %3: f64[n, n] = mul(%x, %1)
+        %4: f64[n] = reduce_prod(%3) {axes=(0,)}
+        return %2, %4
+    runs
+        for i < n:
+            fill %0
+        for i < n:
+            for j < n:
+                add %0
+            fill %2
+            fill %4
+        for i < n:
+            for j < n:
+                add %2
+                add %4
+        %0 is apart: different iterations write the same elements of %0
+        %2 is apart: an iteration reads elements of %0 that other iterations write
+
+    a statement shares as many loops as it may, with an earlier nest, too
+        (%x: f64[n, m], %y: f64[n])
+        %0: f64[] = reduce_sum(%x) {axes=(0, 1)}
+        %1: f64[n] = mul(%y, %0)
+        %2: f64[n, m] = sin(%x)
+        return %1, %2
+    runs
+        for i < n:
+            for j < m:
+                fold %0
+                put %2
+        for i < n:
+            put %1
+        %1 is apart: %0 is needed as a whole, and is complete only behind that loop
+
+    but not past what it reads
+        (%x: f64[n, m], %y: f64[n, 1])
+        %0: f64[] = reduce_sum(%x) {axes=(0, 1)}
+        %1: f64[n, 1] = mul(%y, %0)
+        %2: f64[n, m] = mul(%x, %1)
+        return %1, %2
+    runs
+        for i < n:
+            for j < m:
+                fold %0
+        for i < n:
+            put %1
+            for j < m:
+                put %2
+        %1 is apart: %0 is needed as a whole, and is complete only behind that loop
+
     what needs a sum waits for its end
         (%x: f64[n])
         %0: f64[] = reduce_sum(%x) {axes=(0,)}
