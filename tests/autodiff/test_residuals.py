@@ -39,6 +39,64 @@ KEPT = """
           a is stored, 8*n bytes: the loop overwrites it; read by sin, cos
           computed again: sin, cos
 
+    equal extrema are marked again by a sum of what is stored, which rounds once
+        (%x: f64[n], %y: f64[n, n])
+        %0: f64[n] = for_(%x) {lo=0, hi=n, reversed=False} [
+          (%i: i64[], %a: f64[n]) {
+            %1: f64[n, n] = add(%a, %y)
+            %2: f64[n] = reduce_max(%1) {axes=(1,)}
+            yield %2
+          }
+        ]
+        %3: f64[] = reduce_sum(%0) {axes=(0,)}
+        return %3
+    keeps
+        what the loop keeps for its way back:
+          a is stored, 8*n*n + 8*n bytes: the loop overwrites it; read by add
+          reduce_sum is stored, 8*n*n bytes:
+            storing it costs less than computing it again; read by div
+          reduce_max is read from where the next iteration has a
+          computed again: add, logical_or, reshape, equal, not_equal
+
+    but not by a product and a sum, which a device may round together
+        (%x: f64[n], %y: f64[n, n])
+        %0: f64[n] = for_(%x) {lo=0, hi=n, reversed=False} [
+          (%i: i64[], %a: f64[n]) {
+            %1: f64[n, n] = mul(%a, %y)
+            %2: f64[n, n] = add(%1, %y)
+            %3: f64[n] = reduce_max(%2) {axes=(1,)}
+            yield %3
+          }
+        ]
+        %4: f64[] = reduce_sum(%0) {axes=(0,)}
+        return %4
+    keeps
+        what the loop keeps for its way back:
+          a is stored, 8*n*n bytes: the loop overwrites it; read by mul
+          logical_or is stored, n*n*n bytes: a decision is taken once; read by select
+          reduce_sum is stored, 8*n*n bytes:
+            storing it costs less than computing it again; read by div
+
+    nor by a call, whose last bit vectors may change
+        (%x: f64[n], %y: f64[n, n])
+        %0: f64[n] = for_(%x) {lo=0, hi=n, reversed=False} [
+          (%i: i64[], %a: f64[n]) {
+            %1: f64[n, n] = mul(%a, %y)
+            %2: f64[n, n] = sin(%1)
+            %3: f64[n] = reduce_max(%2) {axes=(1,)}
+            yield %3
+          }
+        ]
+        %4: f64[] = reduce_sum(%0) {axes=(0,)}
+        return %4
+    keeps
+        what the loop keeps for its way back:
+          a is stored, 8*n*n bytes: the loop overwrites it; read by mul
+          logical_or is stored, n*n*n bytes: a decision is taken once; read by select
+          reduce_sum is stored, 8*n*n bytes:
+            storing it costs less than computing it again; read by div
+          computed again: mul, cos
+
     a linear loop keeps nothing of what it carries
         (%x: f64[], %y: f64[n])
         %0: f64[] = for_(%x) {lo=0, hi=n, reversed=False} [

@@ -77,6 +77,53 @@ def test_what_a_loop_computes_again_has_its_place(make: Callable[[Any, Any], Any
         np.testing.assert_allclose(np.sum(g * up) + np.sum(h * down), expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize("special", [None, np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("order", ["axis 0", "axis 1"])
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_a_loop_marks_equal_extrema_again(order: str, dtype: str, special: float | None) -> None:
+    """The way back compares sums, which it computes again, with the extremum that it has."""
+    axis = int(order[-1])
+
+    def f(a: Any, A: Any) -> Any:
+        for _ in range(5):
+            a = np.max((a[:, None] if axis == 0 else a) + A, axis=axis)
+        return a
+
+    rng = np.random.default_rng(2)
+    a, w = (rng.integers(0, 3, 19).astype(dtype) for _ in range(2))
+    A = rng.integers(0, 3, (19, 19)).astype(dtype)
+    if special is not None:
+        A[3, 5] = special
+    steps = [a]
+    for _ in range(5):
+        steps.append(np.max((steps[-1][:, None] if axis == 0 else steps[-1]) + A, axis=axis))
+    a_bar, A_bar = w, np.zeros_like(A)
+    for before in reversed(steps[:-1]):
+        x = (before[:, None] if axis == 0 else before) + A
+        share = shares(x, axis, np.max)
+        spread = np.where(share > 0.0, share * np.expand_dims(a_bar, axis), 0.0)
+        a_bar, A_bar = np.sum(spread, axis=1 - axis), A_bar + spread
+    found = tracejit.grad(lambda a, A, w: np.sum(np.where(w > 0.0, f(a, A) * w, 0.0)),
+                          argnums=(0, 1))(a, A, w)
+    for mine, expected in zip(found, (a_bar, A_bar), strict=True):
+        np.testing.assert_allclose(mine, expected, rtol=1e-5 if dtype == "f4" else 1e-12)
+
+
+def test_second_derivatives_go_through_extrema_in_loops() -> None:
+    def f(a: Any, A: Any) -> Any:
+        for _ in range(4):
+            x = a[:, None] + A
+            top = np.max(x, axis=0)
+            a = np.log(np.sum(np.exp(x - top), axis=0)) + top * 0.9
+        return np.sum(a * a)
+
+    rng = np.random.default_rng(5)
+    a, A, up = rng.normal(size=7), rng.normal(size=(7, 7)), rng.normal(size=7)
+    gradient = tracejit.grad(f)
+    expected = (gradient(a + 1e-6 * up, A) - gradient(a - 1e-6 * up, A)) / 2e-6
+    np.testing.assert_allclose(tracejit.hvp(f, (a, A), (up, 0.0 * A))[0], expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize("axis", [0, 1, 2, None])
 @pytest.mark.parametrize("kind", ["f8", "f4", "i8", "i1", "u2"])
 def test_places_are_numpys(kind: str, axis: int | None) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from tracejit.autodiff.nests import ForwardNest, forward_region
 from tracejit.ir.builder import equation_key
 from tracejit.ir.core import Block, Eqn, Value
+from tracejit.ir.searches import ties_by_comparison
 from tracejit.ir.walk import Env, block_uses, copy_param, read_atom
 
 __all__ = ["Adopter"]
@@ -57,12 +58,14 @@ class Adopter:
                 bound.update(eqn.outputs)
                 kept.append(self._strip(eqn, bound, env) if eqn.regions else eqn)
                 continue
-            key = equation_key(eqn.op, eqn.inputs, eqn.params)
-            if key in known:
-                env.update(zip(eqn.outputs, known[key], strict=True))
-            else:
-                nest.adopt(eqn, source)
-                known[key] = eqn.outputs
+            for part in ties_by_comparison(eqn):
+                part = _rename(part, env)
+                key = equation_key(part.op, part.inputs, part.params)
+                if key in known:
+                    env.update(zip(part.outputs, known[key], strict=True))
+                else:
+                    nest.adopt(part, source)
+                    known[key] = part.outputs
         outputs = tuple(read_atom(env, a) for a in region.outputs)
         return Block(region.inputs, tuple(kept), outputs)
 

@@ -106,10 +106,18 @@ def _why(nest: ForwardNest, v: Value) -> str:
     maker = nest.maker.get(v)
     if maker is None:
         return "the loop overwrites it"
-    if not is_repeatable(maker):
-        is_decision = v.aval.dtype.kind in "biu"
-        return "a decision is taken once" if is_decision else "it cannot be computed again"
-    return "storing it costs less than computing it again"
+    if _is_decision(nest, v):
+        return "a decision is taken once"
+    return ("storing it costs less than computing it again" if is_repeatable(maker)
+            else "it cannot be computed again")
+
+
+def _is_decision(nest: ForwardNest, v: Value) -> bool:
+    """Whether a value, or a truth that it is made of, is decided by floats."""
+    maker = nest.maker.get(v)
+    return v.aval.dtype.kind in "biu" and maker is not None and (
+        not is_repeatable(maker) or (v.aval.dtype.kind == "b" and any(
+            _is_decision(nest, w) for w in maker.uses())))
 
 
 def _read_by(v: Value, readers: Mapping[Value, Sequence[Eqn]]) -> tuple[str, ...]:

@@ -110,10 +110,9 @@ def make_plan(nest: ForwardNest, ghosts: Iterable[Value]) -> ResidualPlan:
         if dims <= needed:
             break
         needed |= dims  # an array popped from a Log needs its shape
-    stored = set(plan.stored)
-    for v in sorted(stored, key=lambda v: v.uid):  # decisions that cost nothing to repeat exactly
-        if v.aval.dtype.kind in "biu" and v in nest.maker and _is_exact(plan, v, stored - {v}):
-            plan.stored.discard(v)
+    for v in sorted(plan.stored, key=lambda v: v.uid):
+        if v.aval.dtype.kind in "biu" and v in nest.maker:
+            _decide_again(plan, v)
     plan.recomputed = _recomputed(plan, plan.stored, needed)
     _read_ahead(plan, needed)
     _make_stores(plan)
@@ -225,15 +224,60 @@ def is_repeatable(eqn: Eqn) -> bool:
     return not (decides and any(a.aval.dtype.kind in "fc" for a in eqn.inputs))
 
 
-def _is_exact(plan: ResidualPlan, v: Value, stored: set[Value]) -> bool:
-    """Whether a value can be computed again bit for bit from stored ones."""
-    nest = plan.nest
-    if not nest.contains(v) or nest.is_loop_index(v) or v in stored:
-        return True
-    maker = plan.maker(v)
-    if maker is None or not maker.op.exact or region_kind(maker):
+def _decide_again(plan: ResidualPlan, v: Value) -> None:
+    """Repeat a decision in place of storing it, where what it is made of takes less room.
+
+    All bits of its operands come from what is stored by operations that round to the nearest.
+    """
+    stored = plan.stored - {v}
+    needed = _bits_needed(plan, v, stored)
+    if needed is not None and sum(map(_bytes, needed)) < _bytes(v):
+        plan.stored = stored | needed
+
+
+def _bytes(v: Value) -> float:
+    return _elements(v.aval) * v.aval.dtype.itemsize
+
+
+def _bits_needed(plan: ResidualPlan, v: Value, stored: set[Value]) -> set[Value] | None:
+    """Return the values to be stored, too, so that one can be computed again bit for bit.
+
+    None if there are no such.
+    """
+    nest, needed, seen, pending = plan.nest, set[Value](), {v}, [v]
+    while pending:
+        w = pending.pop()
+        if not nest.contains(w) or nest.is_loop_index(w) or w in stored:
+            continue
+        maker = plan.maker(w)
+        if maker is not None and _keeps_bits(plan, maker, stored):
+            operands = {*maker.uses()} - seen
+            seen |= operands
+            pending += operands
+        elif w is v or w.is_log or not nest.is_rectangular(w):
+            return None
+        else:
+            needed.add(w)
+    return needed
+
+
+def _keeps_bits(plan: ResidualPlan, maker: Eqn, stored: set[Value]) -> bool:
+    """Whether an equation gives the same bits again of the same operands."""
+    if region_kind(maker):
         return False
-    return all(_is_exact(plan, w, stored) for w in maker.uses())
+    if maker.op.exact or (maker.op.rounds and maker.output.aval.dtype.kind in "iu"):
+        return True
+    return maker.op.rounds is not None and maker.output.aval.dtype.kind == "f" and not (
+        maker.op.rounds == "sum" and any(_is_product(plan, w, stored) for w in maker.uses()))
+
+
+def _is_product(plan: ResidualPlan, v: Value, stored: set[Value]) -> bool:
+    """Whether a value may be a product that a device does not round before it is added."""
+    maker = plan.maker(v)
+    if v in stored or not plan.nest.contains(v) or maker is None:
+        return False
+    return maker.op.rounds == "product" or (
+        maker.op.exact and any(_is_product(plan, w, stored) for w in maker.uses()))
 
 
 def _make_stores(plan: ResidualPlan) -> None:

@@ -87,6 +87,8 @@ class Op:
     writes     -- the operand that it may overwrite
     cost       -- rough cost per element, in float64 additions, of computing it again
     exact      -- no rounding: computed again from the same bits, it gives the same bits
+    rounds     -- how it rounds floats where that is once, to the nearest: "sum" or "product", which
+                  a device may round together, or "alone"
     unique     -- each application has a result of its own (fresh storage, a Log): never shared
     permutes   -- NumPy's result may lie in another order of axes than C's
     dims       -- of ints: (params, operands as dims) -> the result as one, if it is a polynomial
@@ -106,6 +108,7 @@ class Op:
     writes: int | None = None
     cost: float = 1.0
     exact: bool = False
+    rounds: str | None = None
     unique: bool = False
     permutes: bool = False
     dims: Callable[[Params, Sequence[Dim]], Dim] | None = None

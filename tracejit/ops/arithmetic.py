@@ -48,11 +48,11 @@ def choose(condition: Any, x: Any, y: Any) -> Any:
 
 # --- arithmetic ---------------------------------------------------------------------------------
 elementwise("add", np.add, "{0} + {1}", lambda z, x, y: (1, 1), kinds="ifc", meaning="add",
-            dims=lambda params, dims: dims[0] + dims[1])
+            dims=lambda params, dims: dims[0] + dims[1], rounds="sum")
 elementwise("sub", np.subtract, "{0} - {1}", lambda z, x, y: (1, -1), kinds="ifc",
-            dims=lambda params, dims: dims[0] - dims[1])
+            dims=lambda params, dims: dims[0] - dims[1], rounds="sum")
 elementwise("mul", np.multiply, "{0} * {1}", lambda z, x, y: (y, x), kinds="ifc", meaning="mul",
-            dims=lambda params, dims: dims[0] * dims[1])
+            dims=lambda params, dims: dims[0] * dims[1], rounds="product")
 elementwise("div", np.true_divide, "{0} / {1}", lambda z, x, y: (1 / y, -z / y), cost=4.0,
             kinds="f", domain=(0.5, 2.0))
 elementwise("complex_div", None, "cdiv({0}, {1})", lambda z, x, y: (1 / y, -z / y), cost=12.0,

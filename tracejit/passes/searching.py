@@ -15,19 +15,13 @@ A fold of the program, of the same array, is not done twice: one that comes late
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
-import numpy as np
-
-from tracejit.ir.builder import Builder
-from tracejit.ir.core import Block, Eqn, Graph, Literal, Value
+from tracejit.ir.core import Block, Eqn, Graph
 from tracejit.ir.lowering import Argument, Reduce, Ties
-from tracejit.ir.optable import find_op
+from tracejit.ir.searches import folds_of, is_search_of, key_of_fold
 from tracejit.ir.walk import all_eqns, replace_eqns, replace_graph, replace_regions
 
 __all__ = ["mark_ties", "search_on_vectors"]
-
-_LARGEST = Literal(int(np.iinfo(np.int64).max), np.dtype(np.int64))
 
 
 def search_on_vectors(graph: Graph) -> Graph:
@@ -42,7 +36,7 @@ def mark_ties(graph: Graph) -> Graph:
 
 def _written_out(graph: Graph, kinds: tuple[type, ...]) -> Graph:
     def is_search(eqn: Eqn) -> bool:
-        return isinstance(eqn.op.lowering, kinds) and isinstance(eqn.inputs[0], Value)
+        return is_search_of(eqn, kinds)
 
     if not any(is_search(e) for e in all_eqns(graph.block)):
         return graph
@@ -60,12 +54,12 @@ def _in_block(block: Block, around: Sequence[Eqn], is_search: Callable[[Eqn], bo
 
     def change(eqn: Eqn) -> Iterator[Eqn]:
         if is_search(eqn):
-            fold = own.get((find_op(_fold_of(eqn)), eqn.inputs[0], _axes_of(eqn)))
+            fold = own.get(key_of_fold(eqn))
             if fold is not None and fold not in folds:
                 folds.append(fold)
                 done.add(fold)
                 yield fold
-            yield from _folds(eqn, folds)
+            yield from folds_of(eqn, folds)
         elif eqn not in done:
             yield replace_regions(eqn, lambda region: _in_block(region, folds, is_search))
             if isinstance(eqn.op.lowering, Reduce):
@@ -76,42 +70,3 @@ def _in_block(block: Block, around: Sequence[Eqn], is_search: Callable[[Eqn], bo
 
 def _key(fold: Eqn) -> tuple[object, ...]:
     return fold.op, fold.inputs[0], tuple(fold.params["axes"])
-
-
-def _fold_of(search: Eqn) -> str:
-    """Return the name of the op that gives the extremum which is searched for."""
-    how = search.op.lowering
-    assert isinstance(how, (Argument, Ties))
-    return f"reduce_{how.combine}"
-
-
-def _axes_of(search: Eqn) -> tuple[int, ...]:
-    if isinstance(search.op.lowering, Ties):
-        return tuple(search.params["axes"])
-    return (search.params["axis"],)
-
-
-def _folds(eqn: Eqn, known: Sequence[Eqn]) -> list[Eqn]:
-    """Return the equations that give a search's result, but for folds that are known."""
-    (x,), axes = eqn.inputs, _axes_of(eqn)
-    builder = Builder(lambda: eqn.site)
-    builder.of, builder.group = eqn.of, eqn.group
-    for fold in known:
-        builder.scope.share(fold)
-    shape = x.aval.shape
-
-    def add(name: str, *operands: Value | Literal, **params: object) -> Value:
-        (made,) = builder.emit(find_op(name), operands, params)
-        return made
-
-    extremum = add(_fold_of(eqn), x, axes=axes)
-    wide = add("reshape", extremum, shape=tuple(1 if k in axes else d for k, d in enumerate(shape)))
-    found = add("equal", x, wide)
-    if x.aval.dtype.kind == "f":
-        found = add("logical_or", found, add("not_equal", x, x))
-    if isinstance(eqn.op.lowering, Argument):
-        index = add("reshape", add("iota", size=shape[axes[0]]),
-                    shape=(shape[axes[0]], *(1 for _ in shape[axes[0] + 1:])))
-        add("reduce_min", add("select", found, index, _LARGEST), axes=axes)
-    *first, last = builder.scope.eqns
-    return [*first, replace(last, outputs=eqn.outputs)]
