@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from tracejit.codegen.scalars import scalar
 from tracejit.ir.core import Literal
 
 __all__ = ["integer", "literal", "call", "plus", "times", "is_name", "known_integer", "every",
-           "replaced", "rewritten"]
+           "replaced", "rewritten", "split_sum"]
 
 
 def integer(value: int) -> Const:
@@ -56,6 +56,29 @@ def _without_sign(e: Expression) -> Expression | None:
         first = _without_sign(e.a)
         return None if first is None else Bin("*", first, e.b)
     return None
+
+
+def split_sum(e: Expression, names: Collection[str]) -> tuple[list[Expression], Expression]:
+    """Return the terms that a sum of integers adds and that are made of some names, and the rest.
+
+    n + m * k + i - 1, by the sizes n, m and k, is [n, m * k] and i - 1.
+    """
+    if isinstance(e, Bin) and e.op in "+-":
+        terms, rest = split_sum(e.a, names)
+        more, other = split_sum(e.b, names) if e.op == "+" else ([], e.b)
+        return terms + more, _joined(e.op, rest, other)
+    parts = [*every(e)]
+    made = {p.name for p in parts if isinstance(p, Var)}
+    if made and made <= {*names} and all(
+            isinstance(p, (Var, Const)) or (isinstance(p, Bin) and p.op == "*") for p in parts):
+        return [e], Const(0)
+    return [], e
+
+
+def _joined(op: str, a: Expression, b: Expression) -> Expression:
+    if known_integer(b) == 0:
+        return a
+    return b if op == "+" and known_integer(a) == 0 else Bin(op, a, b)
 
 
 def is_name(e: Expression) -> bool:

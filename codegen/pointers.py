@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from numba.core.typing.context import BaseContext as TypingContext
     from numba.core.typing.templates import Signature
 
-__all__ = ["NUMBA_TYPES", "Ptr", "lowering", "pointer", "ptr_getitem", "ptr_setitem", "typing"]
+__all__ = ["NUMBA_TYPES", "Ptr", "lowering", "opaque", "pointer", "ptr_getitem", "ptr_setitem",
+           "typing"]
 
 NUMBA_TYPES: dict[np.dtype, Any] = {
     DTYPES["bool"]: types.boolean, DTYPES["i8"]: types.int8, DTYPES["i16"]: types.int16,
@@ -128,6 +129,14 @@ def ptr_setitem(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
     return context.get_dummy_value()
 
 
+def opaque(builder: ir.IRBuilder, address: ir.Value) -> Any:
+    """Return the same pointer, of which LLVM does not see how it was made; no instruction is left.
+    """
+    how = builder.module.declare_intrinsic("llvm.strip.invariant.group", [address.type],
+                                           ir.FunctionType(address.type, [address.type]))
+    return builder.call(how, [address])
+
+
 def pointer(dtype: np.dtype) -> Any:
     """Return the intrinsic `at(base, offset, scope)`: a typed pointer into bytes.
 
@@ -146,10 +155,7 @@ def pointer(dtype: np.dtype) -> Any:
                      args: Sequence[ir.Value]) -> Any:
             moved = builder.gep(args[0], [args[1]])
             if not isinstance(sig.args[1], types.Literal):
-                opaque = builder.module.declare_intrinsic(
-                    "llvm.strip.invariant.group", [moved.type],
-                    ir.FunctionType(moved.type, [moved.type]))
-                moved = builder.call(opaque, [moved])  # the same pointer; leaves no instruction
+                moved = opaque(builder, moved)
             return builder.bitcast(moved, context.get_value_type(result))
 
         known = isinstance(offset, types.Literal)

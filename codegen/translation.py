@@ -14,6 +14,7 @@ first call, are left out, as Loop IR is typed and in order.
 from __future__ import annotations
 
 import builtins
+import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -26,7 +27,7 @@ from numba.core.extending import _Intrinsic
 from numba.core.typing.templates import fold_arguments, signature
 
 from tracejit.codegen.checked import CheckedPtr, checked_getitem, checked_setitem
-from tracejit.codegen.expression_edits import every, known_integer
+from tracejit.codegen.expression_edits import every, known_integer, split_sum
 from tracejit.codegen.halves import Half
 from tracejit.codegen.line_tables import LineTables
 from tracejit.codegen.loop_expressions import (
@@ -50,7 +51,7 @@ from tracejit.codegen.loop_expressions import (
 )
 from tracejit.codegen.loop_hints import mark_single_vectors, single_vector_loops
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Return, Store, While
-from tracejit.codegen.pointers import NUMBA_TYPES, ptr_getitem, ptr_setitem
+from tracejit.codegen.pointers import NUMBA_TYPES, opaque, ptr_getitem, ptr_setitem
 from tracejit.codegen.scalar_intrinsics import QUICK
 from tracejit.codegen.vector_math import align_stack
 
@@ -66,6 +67,9 @@ _OPERATORS: dict[str, Callable[..., object]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
     "==": operator.eq, "!=": operator.ne, "&": operator.and_, "|": operator.or_,
     "^": operator.xor, "~": operator.invert}
+LONG_OFFSET = 3
+"""From how many terms of sizes on an element's place in an array begins with a pointer."""
+
 _IMPLEMENTATIONS: dict[tuple[object, ...], tuple[Any, Any]] = {}
 """The signature and the implementation of functions of scalars, by the types of operands."""
 
@@ -88,6 +92,9 @@ class Translator:
         self.places: dict[str, Typed] = {}
         """Of scalars that change, the memory, which LLVM makes registers of."""
         self.single_vectors: set[int] = set()
+        self.sizes: set[str] = set()
+        self.moved: dict[tuple[object, ...], ir.Value] = {}
+        """Pointers to elements that have a long offset in their buffer, and the sizes in it."""
 
     def function(self, name: str, parameters: Sequence[tuple[str, types.Type]],
                  nodes: Sequence[Node], line: int = 1) -> ir.Function:
@@ -102,7 +109,8 @@ class Translator:
         given = self.context.call_conv.decode_arguments(self.builder, kinds, made)
         self.values = {n: (kind, value) for (n, kind), value in
                        zip(parameters, given, strict=True)}
-        self.places = {}
+        self.places, self.moved = {}, {}
+        self.sizes = {n for n, kind in parameters if kind == types.int64}
         self.single_vectors = single_vector_loops(nodes)
         if self.tables is not None:
             self.tables.mark_subprogram(made, name, line=line)
@@ -144,8 +152,7 @@ class Translator:
 
     def store(self, node: Store) -> None:
         """Store an element."""
-        kind, base = self.name(node.buffer)
-        index = self._integer(node.index)
+        kind, base, index = self._element(node.buffer, node.index)
         value = self._cast(self.expression(node.expression), kind.dtype)
         how = checked_setitem if isinstance(kind, CheckedPtr) else ptr_setitem
         how(self.context, self.builder, signature(types.none, kind, types.int64, kind.dtype),
@@ -257,11 +264,30 @@ class Translator:
 
     def load(self, e: Load) -> Typed:
         """Load an element."""
-        kind, base = self.name(e.buffer)
-        index = self._integer(e.index)
+        kind, base, index = self._element(e.buffer, e.index)
         how = checked_getitem if isinstance(kind, CheckedPtr) else ptr_getitem
         return kind.dtype, how(self.context, self.builder,
                                signature(kind.dtype, kind, types.int64), (base, index))
+
+    def _element(self, buffer: str, index: Expression) -> tuple[types.Type, ir.Value, ir.Value]:
+        """Return a buffer's type, a pointer into it, and how far from there an element is.
+
+        As arrays that are put together lie one behind the other, an offset may be a sum of as many
+        sizes as there are arrays. Loop strength reduction compares such sums, term by term, for
+        every access of every loop: so they are added to the pointer, once.
+        """
+        kind, base = self.name(buffer)
+        terms, rest = split_sum(index, self.sizes)
+        entry = self.builder.function.entry_basic_block
+        is_early = isinstance(base, ir.Argument) or getattr(base, "parent", None) is entry
+        if len(terms) < LONG_OFFSET or isinstance(kind, CheckedPtr) or not is_early:
+            return kind, base, self._integer(index)
+        key = (buffer, *map(str, terms))
+        if key not in self.moved:
+            with self.builder.goto_entry_block():
+                offset = functools.reduce(self.builder.add, map(self._integer, terms))
+                self.moved[key] = opaque(self.builder, self.builder.gep(base, [offset]))
+        return kind, self.moved[key], self._integer(rest)
 
     def unary(self, e: Unary) -> Typed:
         """Apply a sign, a complement or `not`."""

@@ -765,6 +765,20 @@ def test_llvm_does_not_look_into_where_buffers_begin(spec: str, opaque: bool) ->
     assert compiled.llvm.count("call ptr @llvm.strip.invariant.group") == len(unknown)
 
 
+def test_elements_behind_many_arrays_have_a_pointer_of_their_own() -> None:
+    """Of thirty arrays one behind the other, each access would have a sum of up to thirty sizes."""
+    def f(xs: Any) -> Any:
+        return np.sum(np.concatenate([x.ravel() for x in xs]) ** 3)
+
+    rng = np.random.default_rng(0)
+    xs = [rng.normal(size=(2 + k % 3, 1 + k % 4)) for k in range(12)]
+    gradient = tracejit.grad(f)
+    for mine, x in zip(gradient(xs), xs, strict=True):
+        np.testing.assert_allclose(mine, 3.0 * x * x, rtol=1e-14)
+    text = gradient.trace(xs).lower().compile().llvm
+    assert text.count("call ptr @llvm.strip.invariant.group") >= 12 - 3
+
+
 def test_a_slice_of_one_broadcasts_in_one_program_for_all_sizes(compiles: Compiles) -> None:
     """`x[:, 0:1]` has min(m, 1) columns: the program holds while that is 1."""
     def f(x: Any) -> Any:

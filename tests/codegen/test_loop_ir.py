@@ -19,7 +19,7 @@ from tracejit.codegen.buffers import Buffer
 from tracejit.codegen.cleanup import drop_unread, inline_once
 from tracejit.codegen.cuda.device_nodes import for_device
 from tracejit.codegen.cuda.functions import namespace as device_namespace
-from tracejit.codegen.expression_edits import every, literal, plus, replaced, times
+from tracejit.codegen.expression_edits import every, literal, plus, replaced, split_sum, times
 from tracejit.codegen.interrupts import CHUNK, poll_loops
 from tracejit.codegen.intrinsics import namespace
 from tracejit.codegen.loop_expressions import (
@@ -333,3 +333,13 @@ def test_expressions_are_made_of_no_text() -> None:
                     is_text = isinstance(given, ast.JoinedStr) or (
                         isinstance(given, ast.Constant) and isinstance(given.value, str))
                     assert not is_text, f"{path}:{n.lineno}"
+
+
+@pytest.mark.parametrize(("text_of_sum", "terms", "rest"), [
+    ("n + m * k + i - 1", ["n", "m * k"], "i - 1"), ("n + m + i", ["n", "m"], "i"),
+    ("i * n + j", [], "i * n + j"), ("n - m + i", ["n"], "0 - m + i"), ("n + m", ["n", "m"], "0"),
+    ("i + n + 3", ["n"], "i + 3"), ("idiv(n, m) + n", ["n"], "idiv(n, m)"), ("7", [], "7")])
+def test_sums_are_split_into_sizes_and_the_rest(text_of_sum: str, terms: list[str],
+                                                rest: str) -> None:
+    found, left = split_sum(expression(text_of_sum), {"n", "m", "k"})
+    assert (list(map(str, found)), str(left)) == (terms, rest)
