@@ -20,6 +20,8 @@ SAMPLE = 2
 """How many cases of one parametrised test of the gauntlet `make test` runs."""
 
 DRAWN = {
+    "test_ode_events.py::test_events_are_scipys": 2,
+    "test_ode_events.py::test_dense_output_is_scipys_and_has_derivatives": 2,
     "test_superlu.py::test_nothing_is_dense": 1,
     "test_superlu.py::test_values_are_scipys_and_derivatives_those_of_a_dense_matrix": 6,
     "test_superlu.py::test_complex_systems_are_those_of_a_dense_matrix": 4,

@@ -88,6 +88,7 @@ LONG_FUNCTIONS = {
     "codegen.host_loops.HostLoops._split_loop": "20 lines show the loops that it writes",
     "codegen.scalar_functions.definitions": "a table: the functions close over the same four names",
     "inspection.profiles.profiling.profile": "public: its docstring explains what is measured",
+    "scipy_api.plain_events.followed": "one loop over steps, which lengthens six lists",
     "ir.bessel_orders.bessel_ik": "compiled by Numba as one function: three cases of one method",
     "ir.bessel_orders.bessel_jy": "compiled by Numba as one function: five cases of one method",
     "ir.jacobi.symmetric_eigen": "compiled by Numba as one function: one iteration of rotations",

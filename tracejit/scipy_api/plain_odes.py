@@ -13,7 +13,7 @@ import numpy as np
 
 from tracejit.ops.calls import stop_gradient
 
-__all__ = ["Pair", "first_step", "integrated", "sampled", "slope_of"]
+__all__ = ["Pair", "advance", "first_step", "integrated", "slope_of"]
 
 Slope = Callable[..., np.ndarray]
 
@@ -25,6 +25,9 @@ class Pair(NamedTuple):
     e       -- the weights of the error
     p       -- the powers of the interpolation
     order   -- of the estimate
+    e3      -- the weights of a second estimate, or None
+    more_a, more_c, d -- of the method with two estimates: the stages that interpolation needs
+               besides, their nodes, and the weights of its coefficients
     """
 
     c: np.ndarray
@@ -33,6 +36,10 @@ class Pair(NamedTuple):
     e: np.ndarray
     p: np.ndarray
     order: int
+    e3: np.ndarray | None = None
+    more_a: np.ndarray | None = None
+    more_c: np.ndarray | None = None
+    d: np.ndarray | None = None
 
 
 def slope_of(fun: Slope, t: float, y: np.ndarray, args: tuple[object, ...]) -> np.ndarray:
@@ -77,6 +84,17 @@ def stepped(fun: Slope, pair: Pair, t: float, y: np.ndarray, f: np.ndarray, h: f
     return k
 
 
+def error_of(pair: Pair, k: np.ndarray, size: float, scale: np.ndarray) -> float:
+    """Return the estimate of a step's error, as a part of what is allowed."""
+    if pair.e3 is None:
+        return norm((pair.e @ k) * size / scale)
+    fifth, third = (pair.e @ k) / scale, (pair.e3 @ k) / scale
+    one, other = np.sum(fifth * fifth), np.sum(third * third)
+    if one == 0.0 and other == 0.0:
+        return 0.0
+    return float(size * one / np.sqrt((one + 0.01 * other) * len(scale)))
+
+
 def advance(fun: Slope, pair: Pair, t: float, end: float, y: np.ndarray, f: np.ndarray, size: float,
             most: float, rtol: float, atol: np.ndarray, args: tuple[object, ...],
             ) -> tuple[float, np.ndarray, float]:
@@ -99,7 +117,7 @@ def advance(fun: Slope, pair: Pair, t: float, end: float, y: np.ndarray, f: np.n
         k = stepped(fun, pair, t, y, f, later - t, args)
         new = y + (later - t) * (pair.b @ k[:-1])
         scale = atol + np.maximum(np.abs(y), np.abs(new)) * rtol
-        error = stop_gradient(norm((pair.e @ k) * size / scale))
+        error = stop_gradient(error_of(pair, k, size, scale))
         if error < 1.0:
             factor = 10.0
             if error > 0.0:
@@ -126,26 +144,3 @@ def integrated(fun: Slope, pair: Pair, t: float, end: float, y: np.ndarray, f: n
         times.append(t)
         found.append(y)
     return np.array(times), np.array(found)
-
-
-def sampled(fun: Slope, pair: Pair, t: float, end: float, y: np.ndarray, f: np.ndarray, size: float,
-            most: float, rtol: float, atol: np.ndarray, args: tuple[object, ...],
-            at: np.ndarray) -> np.ndarray:
-    """Return the solution at times: times times components."""
-    found = np.zeros((len(at), y.size))
-    sign = 1.0 if end >= t else -1.0
-    place = 0
-    while place < len(at) and at[place] == t:
-        found[place] = y
-        place += 1
-    while t != end:
-        later, k, size = advance(fun, pair, t, end, y, f, size, most, rtol, atol, args)
-        h = later - t
-        q = k.T @ pair.p
-        while place < len(at) and sign * (at[place] - later) <= 0.0:
-            x = (at[place] - t) / h
-            found[place] = y + h * (q @ x ** np.arange(1.0, pair.p.shape[1] + 1.0))
-            place += 1
-        y = y + h * (pair.b @ k[:-1])
-        f, t = k[-1], later
-    return found
