@@ -319,8 +319,8 @@ class Trace:
     """The objects of which captured code has the `__dict__`, by its id."""
     shown_of_class: list[tuple[Any, str]] = field(default_factory=list)
     """Objects with attributes that are their class's, unless a loop or branch has set them."""
-    key_orders: list[tuple[Any, Any]] = field(default_factory=list)
-    """Dicts and objects whose keys branches left in different orders, with these orders."""
+    key_orders: list[tuple[Any, Any, Any]] = field(default_factory=list)
+    """Dicts and objects whose keys branches left in unlike orders, these, and which are there."""
     one_copies: set[tuple[Any, frozenset[str]]] = field(default_factory=set)
     """Calls of transforms with pairs of their arguments that are one array (`copies.py`)."""
     plain_lists: dict[Any, str] = field(default_factory=dict)

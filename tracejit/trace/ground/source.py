@@ -31,7 +31,7 @@ LIKE_USERS = frozenset(os.path.join(PACKAGE, *path.split("/")) for path in (
     "structured.py", "autodiff/snapshots.py", "numpy_api/plainly.py",
     "numpy_api/plain_minors.py", "numpy_api/plain_schur.py", "numpy_api/sampling.py",
     "trace/python/library.py", "trace/python/comparing.py", "trace/python/keyed.py",
-    "trace/python/pooled.py", "trace/python/pooled_attributes.py",
+    "trace/python/keys_by_data.py", "trace/python/pooled.py", "trace/python/pooled_attributes.py",
     "trace/python/range_questions.py", "trace/python/from_generators.py",
     "trace/python/numbers_in_python.py", "scipy_api/plain_distributions.py",
     *(f"scipy_api/plain_{name}.py" for name in (

@@ -32,12 +32,13 @@ from tracejit.trace.lists.live_items import require_length
 from tracejit.trace.lists.ranges import constant_range
 from tracejit.trace.python.calls_with_containers import items_in
 from tracejit.trace.python.iterating import begun, iterate
+from tracejit.trace.python.keys_by_data import VIEWS, EntriesByData, Entry, has_keys_by_data
 from tracejit.trace.python.managed import ENDS_CAPTURES
 from tracejit.trace.python.truths import truth
 from tracejit.trace.regions import loops
 from tracejit.trace.regions.branches import trace_if
 from tracejit.trace.regions.choosing import told_from_none
-from tracejit.trace.regions.raising import BranchRaised
+from tracejit.trace.regions.raising import BranchRaised, require_in_run
 from tracejit.trace.state.left_iterators import iterators_in, note_left
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.again import repeatable
@@ -248,6 +249,11 @@ class LoopHooks(GeneratorHooks):
         """Run a `for`, or trace it where it runs over numbers or an array."""
         if isinstance(iterable, Reference):
             iterable = items_in(iterable)
+        if has_keys_by_data(iterable):
+            iterable = VIEWS["keys"](iterable)
+        if isinstance(iterable, EntriesByData):
+            self._for_entries(iterable, iterable.entries(), body, changes, stop)
+            return
         if isinstance(iterable, StandIn):
             items = items_in(iterable)
             with iterable.being_walked():
@@ -289,6 +295,33 @@ class LoopHooks(GeneratorHooks):
         if not traced:
             elements: Any = iterable if isinstance(iterable, range) else items
             self._run(iterate(elements), body, stop, changes[0])
+
+    def _for_entries(self, view: EntriesByData, left: Iterator[Entry], body: FunctionType,
+                     changes: Changes, stop: FunctionType | None) -> None:
+        """Carry out a `for` over the keys that a dict may have, each in a branch."""
+        entry = next(left, None)
+        if entry is None:
+            return
+        is_set, item = entry
+        names = name_places(changes[0], body, *(() if stop is None else (stop,)))
+        flags, count = view.size()
+        note_iteration()
+        if is_set is True:
+            body(item())
+        elif is_set is not False:
+            trace_if(is_set, [lambda: body(item()), lambda: None], names)
+        now = view.size()
+        test = False if stop is None else truth(stop())
+        if test is not True and (len(now[0]) != len(flags) or any(
+                a is not b for a, b in zip(now[0], flags, strict=True))):
+            is_same = np.equal(now[1], count)
+            goes_on = is_same if test is False else np.logical_or(is_same, test)
+            require_in_run(goes_on, RuntimeError("dictionary changed size during iteration"))
+        if test is False:
+            self._for_entries(view, left, body, changes, stop)
+        elif test is not True:
+            trace_if(test, [lambda: None, lambda: self._for_entries(
+                view, left, body, changes, stop)], names)
 
     def _for_parts(self, parts: list[object], body: FunctionType, changes: Any,
                    stop: FunctionType | None) -> None:

@@ -28,6 +28,13 @@ from tracejit.trace.python.impure import (
     refused_as_impure,
     refused_for_frames,
 )
+from tracejit.trace.python.keys_by_data import (
+    METHODS_BY_KEY,
+    VIEWS,
+    copied,
+    has_keys_by_data,
+    loses_keys_by_data,
+)
 from tracejit.trace.python.kinds_of_values import holds_traced
 from tracejit.trace.python.printing import print_in_run
 from tracejit.trace.python.special_methods import special_method
@@ -46,6 +53,7 @@ from tracejit.trace.state.running import watched
 from tracejit.trace.state.texts import read_as_text
 from tracejit.trace.state.uncaptured import call_watched, read_deeply, read_unseen, unseen
 from tracejit.trace.values.identities import naming
+from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.text import settle, write, written
 
 __all__ = ["BUILTINS", "call_builtin", "call_natively", "call_replacement"]
@@ -73,6 +81,8 @@ def call_replacement(fn: Callable[..., object], replacement: Callable[..., objec
                       args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     if looks(fn):
         return replacement(*args, **kwargs)
+    if fn is dict and len(args) == 1 and not kwargs and has_keys_by_data(args[0]):
+        return copied(args[0], dict)
     call = functools.update_wrapper(naming(replacement), fn)  # refusals name it
     result = call_watched(call, args, kwargs, f"{fn.__name__}()")
     return note_made(result) if is_iterator(result) else result
@@ -84,6 +94,13 @@ def call_builtin(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
     name = fn.__name__
     if id(owner) in current().captured.namespaces and name in _ITEM_METHODS:
         return _item_of_namespace(owner, *args)
+    if name in METHODS_BY_KEY and args and not isinstance(args[0], TracedOperand) and (
+            not kwargs and (loses_keys_by_data if name == "pop" else has_keys_by_data)(owner)):
+        return METHODS_BY_KEY[name](owner, *args)
+    if name == "copy" and has_keys_by_data(owner):
+        return copied(owner)
+    if name in VIEWS and has_keys_by_data(owner):
+        return VIEWS[name](owner)
     if name == "sort" and type(owner) is list and (
             traced or kwargs.get("key") is not None or holds_traced(owner)):
         return _put(owner, ABOVE.call_function(sorted, (owner,), kwargs))

@@ -50,6 +50,7 @@ from tracejit.trace.python.item_functions import (
     sum_of,
 )
 from tracejit.trace.python.iterating import iterate
+from tracejit.trace.python.keys_by_data import count_of, has_keys_by_data
 from tracejit.trace.python.kind_functions import is_instance, is_subclass, type_function
 from tracejit.trace.python.kinds_of_values import type_of
 from tracejit.trace.python.number_functions import (
@@ -92,6 +93,8 @@ def _length(x: Any) -> Any:
     method = special_method(x, "__len__")
     if method is not None:
         return method(x)
+    if has_keys_by_data(x):
+        return count_of(x)
     read_unseen(x, in_order=False)
     return len(x)
 

@@ -24,6 +24,7 @@ from tracejit.trace.lists.orders import indexable, is_known
 from tracejit.trace.python import list_items
 from tracejit.trace.python.instances import made_list, noted_list
 from tracejit.trace.python.items_by_data import item_by_data, need_run_of, refuse_moving
+from tracejit.trace.python.keys_by_data import loses_keys_by_data, pop_key
 from tracejit.trace.python.kinds_of_values import holds_traced, type_of
 from tracejit.trace.python.special_methods import is_plain, note_lookup, special_method
 from tracejit.trace.regions.choosing import content_or
@@ -31,6 +32,7 @@ from tracejit.trace.state.changes import CONTAINERS, before_change, note_made
 from tracejit.trace.state.running import watched
 from tracejit.trace.state.uncaptured import call_watched, read_unseen, unseen
 from tracejit.trace.values.equations import cast, is_weak, lift
+from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
 
@@ -228,6 +230,9 @@ def delete_item(container: Any, key: object) -> None:
     method = special_method(container, "__delitem__")
     if method is not None:
         method(container, key)
+        return
+    if loses_keys_by_data(container) and not isinstance(key, TracedOperand):
+        pop_key(container, key)
         return
     note_use(container)
     call_watched(operator.delitem, (container, key), {}, "deleting an item")

@@ -299,9 +299,12 @@ class DataDict(_Keyed):
         self._names.clear()
         self._things.clear()
 
-    def update(self, items: dict[object, object] | Iterable[tuple[object, object]]) -> None:
+    def update(self, items: dict[object, object] | Iterable[tuple[object, object]] = (),
+               **named: object) -> None:
         for key, x in items.items() if isinstance(items, dict) else items:
             self.on__setitem__(key, x)
+        for name, x in named.items():
+            self.on__setitem__(name, x)
 
     def copy(self) -> Any:
         return DataDict(zip(self._names, self._things, strict=True))
@@ -355,7 +358,10 @@ class DataCounter(DataDict):
         self._things = []
         self.update(iterable)
 
-    def update(self, items: dict[object, object] | Iterable[object]) -> None:
+    def update(self, items: dict[object, object] | Iterable[object] = (),
+               **named: object) -> None:
+        for name, number in named.items():
+            self.on__setitem__(name, self.on__getitem__(name) + number)
         if isinstance(items, dict):
             for key, count in items.items():
                 self.on__setitem__(key, self.on__getitem__(key) + count)

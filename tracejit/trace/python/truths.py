@@ -52,7 +52,10 @@ def truth(x: object) -> Any:
     if isinstance(x, (MaybeUnset, Poison)):
         return truth(present(x))
     note_use(x)
-    if isinstance(x, dict):
+    if isinstance(x, dict) and special_method(x, "__bool__") is None:
+        flags = [c.is_set if isinstance(c, MaybeUnset) else True for c in dict.values(x)]
+        if flags and True not in flags:
+            return any_of(flags)
         read_unseen(x, in_order=False)
     if has_runs(x):
         return list_functions.is_true(x)

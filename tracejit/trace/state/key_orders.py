@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tracejit.trace.containers.heap import reached_from
-from tracejit.trace.containers.places import holder_of
+from tracejit.trace.containers.places import MaybeUnset, holder_of
 from tracejit.trace.ground.attributes import own_entries
 from tracejit.trace.ground.context import Place, current, refuse
 
@@ -42,13 +42,19 @@ def note_orders(places: Iterable[Place], before: dict[int, list[object]],
             old = before.pop(id(x))
             left = [found.get(id(x), old) for found in orders]
             if any(order != names_in(x) for order in left):
-                trace.key_orders.append((x, left))
+                trace.key_orders.append((x, left, _flags(x)))
+
+
+def _flags(x: object) -> dict[object, object]:
+    """Return whether a dict has the keys of which data decides that."""
+    return {k: c.is_set for k, c in dict.items(x) if isinstance(c, MaybeUnset)} if isinstance(
+        x, dict) else {}
 
 
 def with_orders_of(before: Iterable[object], made: object) -> object:
     """Return a dict that was made for others; data may decide on the order of its keys, too."""
     key_orders = current().key_orders
-    key_orders += [(made, orders) for holder, orders in key_orders
+    key_orders += [(made, *orders) for holder, *orders in key_orders
                    if any(holder is x for x in before)]
     return made
 
@@ -65,11 +71,15 @@ def refuse_order(x: object) -> None:
     """Refuse to go through a dict's keys where data decides in which order they are."""
     trace = current()
     owner = trace.own_names.get(id(x))
-    for holder, orders in trace.key_orders:
+    for holder, orders, flags in trace.key_orders:
         if holder is x or (owner is not None and holder is owner):
-            now = names_in(x)
+            names, present = names_in(x), _flags(x)
             known = [k for order in orders for k in order]
-            if any(_in_present(now, order, known) != now for order in orders):
+            absent = {k for k, flag in flags.items() if present.get(k) is flag}
+            for order in orders:  # a key that the branch has not set, nor any later one, is absent
+                now = [k for k in names if k in order or k not in absent]
+                if _in_present(now, order, known) == now:
+                    continue
                 raise refuse(f"the order of the keys of a {type(holder).__name__} depends on data, "
                              "as branches set them in different orders, and something asks for it",
                              "Set its keys once before the branches", "TJ418")
