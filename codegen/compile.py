@@ -35,6 +35,7 @@ from tracejit.codegen.python_source import write
 from tracejit.codegen.slots import arena_nodes
 from tracejit.codegen.translation import Translator
 from tracejit.codegen.vector_math import align_stack
+from tracejit.configuration import settings
 
 __all__ = ["Functions", "MachineCode", "assembly_of", "compile_kernel", "optimised_kernel",
            "signature_of"]
@@ -172,7 +173,7 @@ def compile_kernel(functions: Functions, symbol: str, beside: Sequence[str] = ()
 def optimised_kernel(functions: Functions, symbol: str, machine: llvm.TargetMachine) -> Any:
     """Return the optimised module of a kernel and its entry, made for a target machine."""
     with _undisturbed():
-        return _optimise(_translate(functions, symbol, machine), machine)
+        return _optimise(_translate(functions, symbol, machine), machine, functions.kernel)
 
 
 def assembly_of(functions: Functions, symbol: str, beside: Sequence[str] = (), *,
@@ -187,7 +188,8 @@ def assembly_of(functions: Functions, symbol: str, beside: Sequence[str] = (), *
     machine = target_machine()
     with _undisturbed():
         module = _translate(functions, symbol, machine, with_lines)
-        return str(machine.emit_assembly(_optimise(_linked(module, beside), machine)))
+        return str(machine.emit_assembly(_optimise(_linked(module, beside), machine,
+                                                   functions.kernel)))
 
 
 @contextmanager
@@ -206,9 +208,9 @@ def _undisturbed() -> Iterator[None]:
 def _compile(functions: Functions, symbol: str, beside: Sequence[str]) -> MachineCode:
     start = perf_counter()
     machine = target_machine()
-    module = _translate(functions, symbol, machine)
+    module = _translate(functions, symbol, machine, settings().debug_info)
     front = perf_counter()
-    optimised = _optimise(_linked(module, beside), machine)
+    optimised = _optimise(_linked(module, beside), machine, functions.kernel)
     bitcode = optimised.as_bitcode()
     middle = perf_counter()
     object_code = machine.emit_object(optimised)
@@ -276,8 +278,8 @@ def _internalize(module: llvm.ModuleRef, symbol: str) -> None:
             function.linkage = "internal"
 
 
-def _optimise(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> Any:
-    builder = llvm.create_pass_builder(machine, _tuning(module))
+def _optimise(module: llvm.ModuleRef, machine: llvm.TargetMachine, kernel: Kernel) -> Any:
+    builder = llvm.create_pass_builder(machine, _tuning(module, kernel.vectorises))
     builder.getModulePassManager().run(module, builder)
     return module
 
@@ -290,11 +292,11 @@ was optimised in 1.8 s with them and 0.7 s without, and runs as fast within a te
 """
 
 
-def _tuning(module: llvm.ModuleRef) -> Any:
+def _tuning(module: llvm.ModuleRef, vectorises: bool) -> Any:
     """Return which of LLVM's passes run on a module."""
     blocks = sum(1 for function in module.functions for _ in function.blocks)
     options = llvm.create_pipeline_tuning_options(speed_level=3 if blocks <= LARGE else 2)
-    options.loop_vectorization, options.slp_vectorization = True, False
+    options.loop_vectorization, options.slp_vectorization = vectorises, False
     options.loop_unrolling = False  # it doubles the time of the stages that follow
     return options
 

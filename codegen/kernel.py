@@ -96,6 +96,7 @@ class Kernel:
     parts: list[LoopPart] = field(default_factory=list)
     """The loops that threads may share, which were cut out of `nodes`."""
     is_checked: bool = False
+    vectorises: bool = True
     """Whether it is compiled for verify mode: every index checked, zones between buffers."""
 
     def copies(self) -> Iterator[str]:

@@ -12,7 +12,8 @@ All parts write into one `KernelFrame`. Each is given the other parts that it ne
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from tracejit.codegen.buffers import Buffer, Buffers
 from tracejit.codegen.callbacks import Callbacks
@@ -56,21 +57,24 @@ from tracejit.ir.lowering import (
     Pointwise,
     Region,
 )
+from tracejit.ir.walk import all_eqns
 
 __all__ = ["lower_for", "lower_graph"]
 
 
 def lower_graph(graph: Graph, carried_out: Graph | None = None, *,
                 checked: bool = False, lengths: Mapping[Value, int] | None = None,
-                parallel: bool = False) -> Kernel:
+                parallel: bool = False, without: frozenset[str] = frozenset()) -> Kernel:
     """Return the kernel of a graph without calls, for the CPU.
 
     carried_out -- the graph with some of its loops standing in it several times
     lengths     -- the sizes of the call that it is made for; short ones get loops of their own
     parallel    -- whether threads may share loops
+    without     -- the analyses that are switched off, from `tracejit/analyses.py`
     """
-    kernel = lower_for(PARALLEL_CPU if parallel else CPU, graph, carried_out or graph,
-                       checked=checked, lengths=lengths)
+    kernel = lower_for(_cpu(parallel, without), graph, carried_out or graph, checked=checked,
+                       lengths=None if "short_loops" in without else lengths)
+    kernel.vectorises = "vectorisation" not in without
     if parallel and not checked:
         cut_out_parts(kernel)
     kernel.nodes = poll_loops(kernel.nodes)
@@ -80,12 +84,28 @@ def lower_graph(graph: Graph, carried_out: Graph | None = None, *,
     return kernel
 
 
+def _cpu(parallel: bool, without: frozenset[str]) -> Target:
+    """Return the CPU as a target without some analyses."""
+    target = PARALLEL_CPU if parallel else CPU
+    if without.isdisjoint(("vectorisation", "fusion")):
+        return target
+    return replace(target, style=replace(target.style, vectorises="vectorisation" not in without,
+                                         shares_loops="fusion" not in without))
+
+
+def _by_element(graph: Graph) -> Iterator[Value]:
+    """Yield the arrays that operations by element give."""
+    for eqn in all_eqns(graph.block):
+        if isinstance(eqn.op.lowering, Pointwise) and is_array(eqn.output):
+            yield eqn.output
+
+
 def lower_for(target: Target, graph: Graph, carried_out: Graph, *, checked: bool = False,
               lengths: Mapping[Value, int] | None = None) -> Kernel:
     """Return the kernel of a graph without calls, for some target."""
-    given: dict[Value, str] = {}
-    elements = choose_storage(carried_out, given, target.style.is_product,
-                              target.style.fuses)
+    given = {} if target.style.shares_loops else dict.fromkeys(
+        _by_element(carried_out), "fusion is switched off")
+    elements = choose_storage(carried_out, given, target.style.is_product, target.style.fuses)
     buffers = Buffers(carried_out, elements, Liveness(carried_out, elements))
     frame = KernelFrame(graph, carried_out, elements, buffers, target.name)
     kernel = Lowerer(frame, target).run()

@@ -44,6 +44,7 @@ class Style:
     in_order     -- whether floats are summed in the order of the program
     parallel     -- whether threads of a CPU may share loops
     fuses        -- whether a product and a sum may be rounded once
+    shares_loops -- whether operations share loops, and leave arrays between them in no memory
     """
 
     vectorises: bool = True
@@ -53,6 +54,7 @@ class Style:
     in_order: bool = False
     parallel: bool = False
     fuses: bool = False
+    shares_loops: bool = True
 
 
 @dataclass(eq=False, slots=True)
@@ -272,7 +274,8 @@ class _Scheduler:
             step = self.steps[k]
             if latest is not None and k < latest - LOOK_BACK:
                 break
-            if isinstance(step, Nest) and statement.vars and step.extent == statement.extents[0]:
+            if (self.style.shares_loops and isinstance(step, Nest) and statement.vars
+                    and step.extent == statement.extents[0]):
                 levels, _, refusal = self._common_loops(step, statement)
                 if len(levels) == len(statement.vars):
                     self._join(k, statement, effects)
@@ -330,7 +333,8 @@ class _Scheduler:
 
     def _may_join(self, step: Step, statement: Statement) -> bool:
         """Whether a statement may share all of its loops with a step."""
-        return isinstance(step, Nest) and step.extent == statement.extents[0] and len(
+        return self.style.shares_loops and isinstance(step, Nest) and (
+            step.extent == statement.extents[0]) and len(
             self._common_loops(step, statement)[0]) == len(statement.vars)
 
     def _place_before(self, end: int, fill: Statement, effects: _Effects) -> None:

@@ -23,6 +23,7 @@ DRAWN = {
     "test_ode_events.py::test_events_are_scipys": 2,
     "test_ode_events.py::test_dense_output_is_scipys_and_has_derivatives": 2,
     "test_superlu.py::test_nothing_is_dense": 1,
+    "test_without_analyses.py::test_without_an_analysis_results_have_the_same_bits": 8,
     "test_superlu.py::test_values_are_scipys_and_derivatives_those_of_a_dense_matrix": 6,
     "test_superlu.py::test_complex_systems_are_those_of_a_dense_matrix": 4,
     "test_gauntlet.py::test_an_answer_is_right_or_there_is_none": 25,

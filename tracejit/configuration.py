@@ -9,10 +9,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Literal, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack, cast
+
+from tracejit.analyses import Without, analyses_named
 
 __all__ = ["Settings", "Threads", "cache_directory", "calls_look", "config", "listen",
-           "require_threads", "settings", "thread_count"]
+           "require_threads", "settings", "switched_off", "thread_count"]
 
 Threads = int | Literal["auto"] | None
 """How many threads may share loops: a number, "auto", or None, with which no loop is shared."""
@@ -44,6 +46,13 @@ class Settings:
     threads     -- how many threads share the loops of a program: a number, or "auto", as many as
                    this process may run at once; `TRACEJIT_NUM_THREADS`. With None no loop is
                    shared. Results have the same bits for every number
+    without     -- the names of analyses that are switched off, to see what each brings: "jamming",
+                   or ("fusion", "threads"); `TRACEJIT_WITHOUT=fusion,threads`. They are
+                   recomputation, storing, fusion, vectorisation, jamming, blocking, searching,
+                   ordering, short_loops and threads
+    debug_info  -- put tables of the emitted source's lines into machine code, and tell debuggers of
+                   it: gdb and lldb stop at lines of the file of `.lower().compile().path`. Such
+                   programs are not kept
     """
 
     debug: int = 0
@@ -58,12 +67,14 @@ class Settings:
     log_compiles: bool = False
     explain_cache_misses: bool = False
     threads: Threads = None
+    without: frozenset[str] = frozenset()
+    debug_info: bool = False
 
     @property
     def changes_calls(self) -> bool:
         """Return whether calls of compiled programs have to look at the settings."""
         return self.disable_jit or self.debugger or self.debug_nans or (
-            self.threads != _THREADS)
+            self.threads != _THREADS) or self.without != _WITHOUT or self.debug_info != _INFO
 
 
 class SettingChanges(TypedDict, total=False):
@@ -81,6 +92,8 @@ class SettingChanges(TypedDict, total=False):
     log_compiles: bool
     explain_cache_misses: bool
     threads: Threads
+    without: Without
+    debug_info: bool
 
 
 def require_threads(threads: object, name: str = "threads") -> Threads:
@@ -127,21 +140,22 @@ def _bytes(text: str) -> int:
         raise ValueError(f"TRACEJIT_CACHE_SIZE is {text!r}: give bytes, or 500M, or 2G") from None
 
 
-def _from_environment() -> Settings:
-    def flag(name: str, default: str = "0") -> bool:
-        return os.environ.get(name, default).lower() not in ("", "0", "false", "no")
+def _flag(name: str, default: str = "0") -> bool:
+    return os.environ.get(name, default).lower() not in ("", "0", "false", "no")
 
+
+def _from_environment() -> Settings:
     return Settings(debug=int(os.environ.get("TRACEJIT_DEBUG", "0") or 0),
-                    dump=os.environ.get("TRACEJIT_DUMP") or None, verify=flag("TRACEJIT_VERIFY"),
-                    cache=flag("TRACEJIT_CACHE", "1"),
+                    dump=os.environ.get("TRACEJIT_DUMP") or None, verify=_flag("TRACEJIT_VERIFY"),
+                    cache=_flag("TRACEJIT_CACHE", "1"),
                     cache_size=_bytes(os.environ.get("TRACEJIT_CACHE_SIZE") or "1G"),
                     cache_dir=os.environ.get("TRACEJIT_CACHE_DIR") or None,
-                    disable_jit=flag("TRACEJIT_DISABLE_JIT"),
-                    debugger=flag("TRACEJIT_DEBUGGER"),
-                    debug_nans=flag("TRACEJIT_DEBUG_NANS"),
-                    log_compiles=flag("TRACEJIT_LOG_COMPILES"),
-                    explain_cache_misses=flag("TRACEJIT_EXPLAIN_CACHE_MISSES"),
-                    threads=_THREADS)
+                    disable_jit=_flag("TRACEJIT_DISABLE_JIT"),
+                    debugger=_flag("TRACEJIT_DEBUGGER"),
+                    debug_nans=_flag("TRACEJIT_DEBUG_NANS"),
+                    log_compiles=_flag("TRACEJIT_LOG_COMPILES"),
+                    explain_cache_misses=_flag("TRACEJIT_EXPLAIN_CACHE_MISSES"),
+                    threads=_THREADS, without=_WITHOUT, debug_info=_INFO)
 
 
 def _threads_of_environment() -> Threads:
@@ -151,6 +165,8 @@ def _threads_of_environment() -> Threads:
 
 
 _THREADS = _threads_of_environment()
+_WITHOUT = analyses_named(os.environ.get("TRACEJIT_WITHOUT", ""), "TRACEJIT_WITHOUT")
+_INFO = _flag("TRACEJIT_DEBUG_INFO")
 _DEFAULT = _from_environment()
 _SETTINGS: ContextVar[Settings] = ContextVar(
     "tracejit settings", default=_DEFAULT)
@@ -177,13 +193,26 @@ def config(**changes: Unpack[SettingChanges]) -> Iterator[Settings]:
     for name in changes.keys() - {f.name for f in fields(Settings)}:
         raise TypeError(_no_setting(name))
     require_threads(changes.get("threads"))
-    token = _SETTINGS.set(replace(settings(), **changes))
+    given = cast(dict[str, Any], changes)
+    if "without" in given:
+        given["without"] = analyses_named(given["without"])
+    token = _SETTINGS.set(replace(settings(), **given))
     looks = bool(settings().changes_calls)
     try:
         _LOOKING.add(looks)
         yield settings()
     finally:
         _LOOKING.add(-looks)
+        _SETTINGS.reset(token)
+
+
+@contextmanager
+def switched_off(names: frozenset[str]) -> Iterator[None]:
+    """Have analyses switched off, besides those that the settings name, while a program is made."""
+    token = _SETTINGS.set(replace(settings(), without=settings().without | names))
+    try:
+        yield
+    finally:
         _SETTINGS.reset(token)
 
 

@@ -24,9 +24,11 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SETUPTOOLS = PYPROJECT["tool"]["setuptools"]
 
 # What each part of tracejit may import, besides itself, in the order in which data flows.
-BASE = {"errors", "configuration", "display", "exact", "structured_dtypes", "classes", "tree"}
+BASE = {"errors", "analyses", "configuration", "display", "exact", "structured_dtypes", "classes",
+        "tree"}
 LAYERS = {
     **{part: set[str]() for part in sorted(BASE)},
+    "configuration": {"analyses"},
     "classes": {"exact"},
     "tree": {"exact", "structured_dtypes", "classes"},
     "ir": BASE,

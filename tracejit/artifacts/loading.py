@@ -119,7 +119,7 @@ def lock_of(call: Request) -> AbstractContextManager[bool]:
 def _is_used() -> bool:
     """Whether stored programs serve: these modes need the graph, or other code."""
     now = settings()
-    return not (now.verify or now.disable_jit or now.debug_nans)
+    return not (now.verify or now.disable_jit or now.debug_nans or now.debug_info)
 
 
 def _slot(call: Request) -> str | None:

@@ -57,7 +57,8 @@ def save_artifact(call: Request, compiled: Keepable,
                   dependencies: Dependencies) -> None:
     """Put a program that was compiled for a call into the store, unless that cannot be."""
     store = find_store()
-    if store is None or settings().verify or settings().debug_nans:
+    if store is None or settings().verify or settings().debug_nans or (
+            settings().debug_info):
         return
     try:
         manifest, files = artifact_of(call, compiled, dependencies)

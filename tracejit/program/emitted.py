@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import hashlib
 import linecache
+import os
+import shutil
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from tracejit.configuration import settings
 from tracejit.store.files import Folder
 from tracejit.store.housekeeping import tidy
 from tracejit.store.store import find_store
@@ -59,7 +65,7 @@ def _kept(name: str, source: str) -> str | None:
     """Return the path of a file that holds a source; None where nothing is kept."""
     store = find_store()
     if store is None:
-        return None
+        return _for_debuggers(name, source) if settings().debug_info else None
     try:
         folder = store.emitted()
         if not _is_whole(folder, name, source):
@@ -68,6 +74,26 @@ def _kept(name: str, source: str) -> str | None:
         return str(folder.path / name)
     except OSError:
         return None
+
+
+def _for_debuggers(name: str, source: str) -> str:
+    """Return the path of a file that holds a source as long as this process runs."""
+    path = Path(_folder_of(os.getpid())) / name
+    path.write_text(source, encoding="utf-8")
+    return str(path)
+
+
+@functools.cache
+def _folder_of(process: int) -> str:
+    """Return a folder that goes when a process ends."""
+    folder = tempfile.mkdtemp(prefix="tracejit-")
+
+    def remove() -> None:
+        if os.getpid() == process:  # a fork leaves what is its parent's
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
+    return folder
 
 
 def _is_whole(folder: Folder, name: str, source: str) -> bool:

@@ -50,7 +50,7 @@ def key_of(structure: Structure, specs: Sequence[ArgSpec]) -> Any:
     """Return the key in which calls must agree to share specialisations."""
     now = settings()
     return structure, tuple(map(_spec_key, specs)), (
-        now.disable_jit, now.debug_nans, now.threads is not None)
+        now.disable_jit, now.debug_nans, now.threads is not None, now.without, now.debug_info)
 
 
 def _spec_key(spec: ArgSpec) -> Any:

@@ -49,7 +49,7 @@ arguments = [
 ]
 
 program = Program.of_graph(parse_graph(GRAPH))
-program.options = Options(fp={fp!r})
+program.options = Options(fp={fp!r}, without={without!r})
 with config(verify={verify}):
     compiled = Traced(program).lower().compile()
     found = compiled.invocation.run(arguments)
@@ -91,6 +91,7 @@ def reproducer(program: Program, graph: Graph, shapes: Sequence[object]) -> str:
     return _SCRIPT.format(name=graph_name(program.name), version=version, about=about,
                           graph=_literal(f"{chosen}\n"), arguments=arguments,
                           fp=getattr(program.options, "fp", "default"),
+                          without=",".join(sorted(getattr(program.options, "switched_off", ()))),
                           verify=settings().verify)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from tracejit.analyses import ANALYSES
 from tracejit.artifacts.code import Code, code_for_cpu
 from tracejit.configuration import config, settings
 from tracejit.display import Displayed
@@ -24,7 +25,7 @@ from tracejit.passes.blocking import block_products, describe_block
 from tracejit.passes.jamming import describe_jam, unroll_and_jam
 from tracejit.passes.ordering import call_in_order
 from tracejit.passes.pipeline import PASSES
-from tracejit.passes.searching import search_on_vectors
+from tracejit.passes.searching import mark_ties, search_on_vectors
 from tracejit.program.emitted import digest_of, load_source
 from tracejit.program.invocation import Invocation
 from tracejit.runtime.compiling import dump, faults_of_ours
@@ -61,6 +62,8 @@ class Traced(Displayed):
         """The transformed function that was traced, if it was one."""
         self.shapes = _shapes(program, leaves)
         """Per input of the graph, its shape while it was traced, or the int; None if unknown."""
+        self.without: frozenset[str] = getattr(program.options, "switched_off", settings().without)
+        """The analyses that are switched off."""
         self.times: dict[str, float] = {}
         self.history: list[tuple[str, Graph]] = []
         """The graph after each pass, with the pass's name, once `graph` was asked for."""
@@ -94,7 +97,8 @@ class Traced(Displayed):
 
     def why(self) -> str:
         """Return, line by line, each fixed or stored value, unrolled loop, pruned op, and why."""
-        lines = list(map(str, self.program.graph.notes))
+        lines = [f"without {name}: {ANALYSES[name]}" for name in sorted(self.without)]
+        lines += map(str, self.program.graph.notes)
         for eqn, reason in self.program.graph.reasons:
             if eqn.outputs:
                 where = f" ({eqn.site})" if eqn.site is not None else ""
@@ -135,13 +139,10 @@ class Lowered(Displayed):
         start = perf_counter()
         with stage(graph.name, "making loops of its equations", graph), faults_of_ours(
                 f"{graph.name} cannot be lowered"):
-            in_order = call_in_order(graph)
-            by_blocks, self.blocked = (in_order, []) if _keeps_order(traced) else block_products(
-                in_order)
-            jammed, self.jammed = unroll_and_jam(by_blocks)
-            carried_out = search_on_vectors(jammed)
+            carried_out, self.blocked, self.jammed = _arranged(graph, traced.without,
+                                                               _keeps_order(traced))
             self.kernel = lower_graph(graph, carried_out, checked=settings().verify,
-                                      lengths=_row_lengths(traced),
+                                      lengths=_row_lengths(traced), without=traced.without,
                                       parallel=getattr(traced.program.options, "is_parallel",
                                                        settings().threads is not None))
             if change is not None:
@@ -371,6 +372,24 @@ def traced_sizes(traced: Traced) -> dict[Value, int]:
     return {size: n for v, shape in zip(traced.graph.inputs, traced.shapes, strict=False)
             for d, n in zip(v.aval.shape, shape if isinstance(shape, tuple) else (), strict=False)
             if (size := bare_value(d)) is not None}
+
+
+def _arranged(graph: Graph, off: frozenset[str],
+              in_order: bool) -> tuple[Graph, list[Eqn], list[Eqn]]:
+    """Return the graph as a CPU carries it out, the products in blocks and the jammed loops.
+
+    in_order -- whether sums have to be added up in the program's order
+    """
+    blocked: list[Eqn] = []
+    jammed: list[Eqn] = []
+    if "ordering" not in off:
+        graph = call_in_order(graph)
+    if not in_order and "blocking" not in off:
+        graph, blocked = block_products(graph)
+    if "jamming" not in off:
+        graph, jammed = unroll_and_jam(graph)
+    search = mark_ties if "searching" in off else search_on_vectors
+    return search(graph), blocked, jammed
 
 
 def _keeps_order(traced: Traced) -> bool:

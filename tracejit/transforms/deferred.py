@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tracejit.configuration import switched_off
 from tracejit.runtime.function import Function, make_function
 from tracejit.trace.values.specs import ArgSpec
 from tracejit.transforms.arguments import open_arguments
@@ -75,7 +76,8 @@ class Deferred:
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
                      leaves: Sequence[object] | None) -> Program:
         """Capture the function for arguments of these specs."""
-        program: Program = self.transform.make_program(specs, structure, leaves)
+        with switched_off(self.options.switched_off):
+            program: Program = self.transform.make_program(specs, structure, leaves)
         return program
 
     def opened(self, args: tuple[object, ...],
@@ -103,4 +105,5 @@ class Deferred:
         if self.name != "jit" and has_one_twice(flatten_call(args, kwargs)[1]):
             raise refuse(f"{self.name}, within a capture, of a list, dict or object that is an "
                          "argument twice", "Pass a copy as one of them", "TJ509")
-        return self.transform.inline(args, kwargs)
+        with switched_off(self.options.switched_off):
+            return self.transform.inline(args, kwargs)

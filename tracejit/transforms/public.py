@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
+from tracejit.analyses import Without
 from tracejit.configuration import Threads
 from tracejit.runtime.function import Function
 from tracejit.runtime.tracebacks import hiding_frames
@@ -41,27 +42,28 @@ def _checked(fn: Callable[..., object],
 
 
 def _differentiating(name: str, home: str, argnums: object, settings: tuple[object, ...], fp: str,
-                     target: str, threads: Threads) -> Callable[[Callable[..., Any]], Deferred]:
+                     target: str, threads: Threads, without: Without = (),
+                     ) -> Callable[[Callable[..., Any]], Deferred]:
     """Return the maker of a transform by arguments, which are checked at once."""
     def make(fn: Callable[..., object]) -> Deferred:
         argument_places(fn, argnums)
-        return Deferred(name, home, fn, settings, Options(fp, target, threads))
+        return Deferred(name, home, fn, settings, Options(fp, target, threads, without))
 
     return make
 
 
 @overload
-def jit(fn: Callable[P, R], *, fp: Fp = ..., target: Target = ..., threads: Threads = ...
-        ) -> Function[P, R]: ...
+def jit(fn: Callable[P, R], *, fp: Fp = ..., target: Target = ..., threads: Threads = ...,
+        without: Without = ...) -> Function[P, R]: ...
 
 
 @overload
-def jit(fn: None = ..., *, fp: Fp = ..., target: Target = ..., threads: Threads = ...
-        ) -> Callable[[Callable[P, R]], Function[P, R]]: ...
+def jit(fn: None = ..., *, fp: Fp = ..., target: Target = ..., threads: Threads = ...,
+        without: Without = ...) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 
 
 def jit(fn: Callable[..., Any] | None = None, *, fp: str = "default", target: str = "cpu",
-        threads: Threads = None) -> Any:
+        threads: Threads = None, without: Without = ()) -> Any:
     """Compile a function; arrays that it writes to are written to as in NumPy.
 
     fn      -- a function of arrays of any shape (floats, complex numbers, integers, bools), of
@@ -69,6 +71,7 @@ def jit(fn: Callable[..., Any] | None = None, *, fp: str = "default", target: st
     fp      -- "default", or "strict", which turns off vectorised math and reordered sums
     target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
     threads -- how many threads share loops, or "auto"; None for the setting, see `config`
+    without -- names of analyses that are switched off, to see what each brings; see "Settings"
 
     Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
     line and a remedy.
@@ -84,40 +87,43 @@ def jit(fn: Callable[..., Any] | None = None, *, fp: str = "default", target: st
     5.0
     """
     return _decorator(fn, lambda f: Deferred("jit", "compiled:Jit", f, (),
-                                             Options(fp, target, threads)))
+                                             Options(fp, target, threads, without)))
 
 
 @overload
 def grad(fn: Callable[P, object], argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
-         fp: Fp = ..., target: Target = ..., threads: Threads = ...) -> Function[P, Any]: ...
+         fp: Fp = ..., target: Target = ..., threads: Threads = ...,
+         without: Without = ...) -> Function[P, Any]: ...
 
 
 @overload
 def grad(fn: Callable[P, tuple[object, A]], argnums: Argnums = ..., *, has_aux: Literal[True],
-         fp: Fp = ..., target: Target = ..., threads: Threads = ...
-         ) -> Function[P, tuple[Any, A]]: ...
+         fp: Fp = ..., target: Target = ..., threads: Threads = ...,
+         without: Without = ...) -> Function[P, tuple[Any, A]]: ...
 
 
 @overload
 def grad(fn: Callable[P, tuple[object, A]], argnums: Argnums, has_aux: Literal[True], *,
-         fp: Fp = ..., target: Target = ..., threads: Threads = ...
-         ) -> Function[P, tuple[Any, A]]: ...
+         fp: Fp = ..., target: Target = ..., threads: Threads = ...,
+         without: Without = ...) -> Function[P, tuple[Any, A]]: ...
 
 
 @overload
 def grad(fn: None = ..., argnums: Argnums = ..., has_aux: Literal[False] = ..., *, fp: Fp = ...,
-         target: Target = ..., threads: Threads = ...
-         ) -> Callable[[Callable[P, Any]], Function[P, Any]]: ...
+         target: Target = ..., threads: Threads = ...,
+         without: Without = ...) -> Callable[[Callable[P, Any]], Function[P, Any]]: ...
 
 
 @overload
 def grad(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True], fp: Fp = ...,
-         target: Target = ..., threads: Threads = ...
+         target: Target = ..., threads: Threads = ...,
+         without: Without = ...
          ) -> Callable[[Callable[P, tuple[Any, A]]], Function[P, tuple[Any, A]]]: ...
 
 
 def grad(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: bool = False, *,
-         fp: str = "default", target: str = "cpu", threads: Threads = None) -> Any:
+         fp: str = "default", target: str = "cpu", threads: Threads = None,
+         without: Without = ()) -> Any:
     """Return the function that computes the gradient of a function with a scalar result.
 
     fn      -- a function that returns a real scalar, a float of shape (): a number or an array's
@@ -128,6 +134,7 @@ def grad(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: boo
     fp      -- "default", or "strict", which turns off vectorised math and reordered sums
     target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
     threads -- how many threads share loops, or "auto"; None for the setting, see `config`
+    without -- names of analyses that are switched off, to see what each brings; see "Settings"
 
     The gradient has the structure, shapes and dtypes of the argument (with a tuple of argnums, a
     tuple of them); an argument that the result does not depend on has zeros.
@@ -144,42 +151,44 @@ def grad(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: boo
     array([2., 4.])
     """
     return _decorator(fn, _differentiating("grad", "gradient:Gradient", argnums,
-                                           (argnums, has_aux, False), fp, target, threads))
+                                           (argnums, has_aux, False), fp, target, threads, without))
 
 
 @overload
 def value_and_grad(fn: Callable[P, R], argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
-                   fp: Fp = ..., target: Target = ..., threads: Threads = ...
-                   ) -> Function[P, tuple[R, Any]]: ...
+                   fp: Fp = ..., target: Target = ..., threads: Threads = ...,
+                   without: Without = ...) -> Function[P, tuple[R, Any]]: ...
 
 
 @overload
 def value_and_grad(fn: Callable[P, tuple[R, A]], argnums: Argnums = ..., *, has_aux: Literal[True],
-                   fp: Fp = ..., target: Target = ..., threads: Threads = ...
-                   ) -> Function[P, tuple[tuple[R, A], Any]]: ...
+                   fp: Fp = ..., target: Target = ..., threads: Threads = ...,
+                   without: Without = ...) -> Function[P, tuple[tuple[R, A], Any]]: ...
 
 
 @overload
 def value_and_grad(fn: Callable[P, tuple[R, A]], argnums: Argnums, has_aux: Literal[True], *,
-                   fp: Fp = ..., target: Target = ..., threads: Threads = ...
-                   ) -> Function[P, tuple[tuple[R, A], Any]]: ...
+                   fp: Fp = ..., target: Target = ..., threads: Threads = ...,
+                   without: Without = ...) -> Function[P, tuple[tuple[R, A], Any]]: ...
 
 
 @overload
 def value_and_grad(fn: None = ..., argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
-                   fp: Fp = ..., target: Target = ..., threads: Threads = ...
+                   fp: Fp = ..., target: Target = ..., threads: Threads = ...,
+                   without: Without = ...
                    ) -> Callable[[Callable[P, R]], Function[P, tuple[R, Any]]]: ...
 
 
 @overload
 def value_and_grad(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True], fp: Fp = ...,
-                   target: Target = ..., threads: Threads = ...
-                   ) -> Callable[[Callable[P, tuple[R, A]]],
+                   target: Target = ..., threads: Threads = ...,
+                   without: Without = ...) -> Callable[[Callable[P, tuple[R, A]]],
                                  Function[P, tuple[tuple[R, A], Any]]]: ...
 
 
 def value_and_grad(fn: Callable[..., Any] | None = None, argnums: object = 0, has_aux: bool = False,
-                   *, fp: str = "default", target: str = "cpu", threads: Threads = None) -> Any:
+                   *, fp: str = "default", target: str = "cpu", threads: Threads = None,
+                   without: Without = ()) -> Any:
     """Return the function that computes value and gradient in one pass; see `grad`.
 
     fn      -- a function that returns a real scalar, a float of shape () (or, with `has_aux`, a
@@ -190,6 +199,7 @@ def value_and_grad(fn: Callable[..., Any] | None = None, argnums: object = 0, ha
     fp      -- "default", or "strict", which turns off vectorised math and reordered sums
     target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
     threads -- how many threads share loops, or "auto"; None for the setting, see `config`
+    without -- names of analyses that are switched off, to see what each brings; see "Settings"
 
     Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
     line and a remedy.
@@ -201,7 +211,7 @@ def value_and_grad(fn: Callable[..., Any] | None = None, argnums: object = 0, ha
     (8.0, 12.0)
     """
     return _decorator(fn, _differentiating("value_and_grad", "gradient:Gradient", argnums,
-                                           (argnums, has_aux, True), fp, target, threads))
+                                           (argnums, has_aux, True), fp, target, threads, without))
 
 
 @overload
