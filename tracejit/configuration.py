@@ -13,7 +13,7 @@ from typing import Any, Literal, TypedDict, Unpack, cast
 
 from tracejit.analyses import Without, analyses_named
 
-__all__ = ["Settings", "Threads", "cache_directory", "calls_look", "config", "listen",
+__all__ = ["Settings", "Threads", "cache_directory", "calls_look", "config", "is_off", "listen",
            "require_threads", "settings", "switched_off", "thread_count"]
 
 Threads = int | Literal["auto"] | None
@@ -204,6 +204,11 @@ def config(**changes: Unpack[SettingChanges]) -> Iterator[Settings]:
     finally:
         _LOOKING.add(-looks)
         _SETTINGS.reset(token)
+
+
+def is_off(name: str) -> bool:
+    """Return whether an analysis is switched off here."""
+    return name in settings().without
 
 
 @contextmanager

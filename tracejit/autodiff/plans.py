@@ -15,7 +15,7 @@ import numpy as np
 from tracejit.autodiff.finals import FinalElements
 from tracejit.autodiff.mincut import INFINITE, CutNode, choose_stored
 from tracejit.autodiff.nests import ForwardNest, Home
-from tracejit.configuration import settings
+from tracejit.configuration import is_off
 from tracejit.ir.control import LoopEqn, region_kind, trip_count
 from tracejit.ir.core import Block, Eqn, Value
 from tracejit.ir.lowering import Argument, Contract, Reduce, Running, Ties
@@ -112,8 +112,7 @@ def make_plan(nest: ForwardNest, ghosts: Iterable[Value]) -> ResidualPlan:
             break
         needed |= dims  # an array popped from a Log needs its shape
     for v in sorted(plan.stored, key=lambda v: v.uid):
-        if v.aval.dtype.kind in "biu" and v in nest.maker and (
-                "recomputation" not in settings().without):
+        if v.aval.dtype.kind in "biu" and v in nest.maker and not is_off("recomputation"):
             _decide_again(plan, v)
     plan.recomputed = _recomputed(plan, plan.stored, needed)
     _read_ahead(plan, needed)
@@ -180,13 +179,12 @@ def _node(plan: ResidualPlan, v: Value, operands: tuple[Value, ...],
     nest, maker = plan.nest, plan.maker(v)
     times = UNKNOWN_SIZE ** len(nest.home[v].loops)
     recompute = INFINITE
-    off = settings().without
-    if maker is not None and is_repeatable(maker) and ("recomputation" not in off or v.is_log):
+    if maker is not None and is_repeatable(maker) and (v.is_log or not is_off("recomputation")):
         weight = CALL_WEIGHT if is_recurrent and maker.op.cost >= CALL_COST else (
             _recompute_weight(nest, v))
         recompute = weight * maker.op.cost * times * _work(maker)
     bytes_kept = times * _elements(v.aval) * v.aval.dtype.itemsize if not v.is_log else INFINITE
-    return CutNode(bytes_kept / 8 * (1e9 if "storing" in off else 1.0), recompute, operands)
+    return CutNode(bytes_kept / 8 * (1e9 if is_off("storing") else 1.0), recompute, operands)
 
 
 def _recompute_weight(nest: ForwardNest, v: Value) -> float:
