@@ -13,7 +13,6 @@ from tracejit.codegen.products import (
     WORTHWHILE,
     Product,
     as_product,
-    labels_of,
     product_sizes,
     sizes_of,
 )
@@ -21,6 +20,7 @@ from tracejit.codegen.scalar_code import ScalarCode
 from tracejit.codegen.statements import statements_of
 from tracejit.ir.core import Eqn
 from tracejit.ir.dims import Dim, product
+from tracejit.ir.lowering import axis_labels
 
 __all__ = ["HostProducts", "Products"]
 
@@ -71,7 +71,7 @@ class HostProducts:
                sizes: tuple[Expression, ...]) -> Node:
         """Return loops over the batch, in them the call for a product of parts of arrays."""
         places = {c: self.frame.variable(c) for c in found.batch}
-        left, right, output = labels_of(eqn.params["spec"])
+        left, right, output = axis_labels(eqn.params["spec"])
         a, b = zip(eqn.inputs, (left, right), strict=True)
         if found.swapped:
             a, b = b, a

@@ -21,10 +21,10 @@ import numpy as np
 
 from tracejit.ir.core import Eqn
 from tracejit.ir.dims import Dim, product
-from tracejit.ir.lowering import Contract
+from tracejit.ir.lowering import Contract, axis_labels
 
-__all__ = ["WORTHWHILE", "Product", "as_product", "is_matrix_product", "labels_of",
-           "plain_product", "product_sizes", "sizes_of"]
+__all__ = ["WORTHWHILE", "Product", "as_product", "is_matrix_product", "plain_product",
+           "product_sizes", "sizes_of"]
 
 WORTHWHILE = 16 ** 3
 """Products of fewer multiplications are done by a loop nest: a call of BLAS costs as much."""
@@ -52,13 +52,6 @@ class Product:
         return not self.batch and len(self.rows + self.columns + self.summed) == 3
 
 
-def labels_of(spec: str) -> tuple[str, str, str]:
-    """Return the labels of the axes of both operands and of the result of a contraction."""
-    left, rest = spec.split(",")
-    right, output = rest.split("->")
-    return left, right, output
-
-
 def plain_product(spec: str) -> Product | None:
     """Return a contraction as the product of two arrays with two axes each, if it is one."""
     found = as_product(spec)
@@ -67,7 +60,7 @@ def plain_product(spec: str) -> Product | None:
 
 def as_product(spec: str) -> Product | None:
     """Return a contraction as products of matrices, if it consists of them."""
-    left, right, output = labels_of(spec)
+    left, right, output = axis_labels(spec)
     if not output or any(len({*labels}) < len(labels) for labels in (left, right, output)):
         return None
     swapped = output[-1] not in right
@@ -96,7 +89,7 @@ def _last_together(labels: Sequence[str], operand: str, output: str) -> str:
 
 def sizes_of(spec: str, a: Sequence[Dim], b: Sequence[Dim]) -> dict[str, Dim]:
     """Return the sizes of the axes of a contraction of arrays of some shapes, by their labels."""
-    left, right, _ = labels_of(spec)
+    left, right, _ = axis_labels(spec)
     return dict(zip(left + right, (*a, *b), strict=True))
 
 

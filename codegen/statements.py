@@ -26,6 +26,7 @@ from tracejit.ir.lowering import (
     Reduce,
     Running,
     Write,
+    axis_labels,
 )
 from tracejit.ir.types import scalar
 
@@ -289,8 +290,7 @@ def _fold(eqn: Eqn, buffer: Buffer | None, variables: list[Value], extents: list
 
 def _contract(eqn: Eqn, buffer: Buffer | None, in_registers: bool) -> Iterator[Statement]:
     """Order the loops so that the innermost walks along memory in as many operands as can be."""
-    left, rest = eqn.params["spec"].split(",")
-    right, output = rest.split("->")
+    left, right, output = axis_labels(eqn.params["spec"])
     dims = dict(zip(left + right, (*eqn.inputs[0].aval.shape, *eqn.inputs[1].aval.shape),
                     strict=True))
     labels = list(dict.fromkeys(output + left + right))

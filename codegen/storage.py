@@ -40,7 +40,7 @@ from tracejit.codegen.elements import (
     nearly_whole,
 )
 from tracejit.codegen.overwriting import made_of_their_target, overwritten
-from tracejit.codegen.products import is_matrix_product, labels_of
+from tracejit.codegen.products import is_matrix_product
 from tracejit.codegen.repetition import (
     arrays_read_by_many,
     ends_of_stretches,
@@ -65,6 +65,7 @@ from tracejit.ir.lowering import (
     Running,
     View,
     Write,
+    axis_labels,
 )
 from tracejit.ir.walk import all_eqns, free_values
 
@@ -225,7 +226,7 @@ def _stored_factors(eqn: Eqn, elements: Elements,
     An operand along all axes of the loops is read once in all: `(2.0 * a) @ x` is two products for
     each element of a, and no matrix.
     """
-    sides = labels_of(eqn.params["spec"])[:2]
+    sides = axis_labels(eqn.params["spec"])[:2]
     for a, labels in zip(eqn.inputs, sides, strict=True):
         is_read_once = set().union(*sides) <= {*labels}
         if is_product(eqn) or (elements.computes(a) and not (

@@ -30,7 +30,8 @@ class HostRenderer:
                  slots: dict[str, tuple[str, int]]) -> None:
         self.kernel, self.dtypes, self.out, self.slots = kernel, dtypes, out, slots
         self.program = out.program
-        self.buffers: dict[str, Buffer] = {b.name: b for b in kernel.buffers}
+        self.rooms: dict[str, Buffer] = {f"room_{b.name}": b for b in kernel.buffers}
+        self.log_rooms = {f"room_logmem{k}": f"logcap{k}" for k in range(len(kernel.logs))}
         self.known = set(kernel.size_names) | {
             n.name for n in kernel.head if isinstance(n, Let)} | self.program.host | (
             self.program.variables())
@@ -38,13 +39,14 @@ class HostRenderer:
 
     def render(self) -> list[str]:
         """Return the lines of the function."""
+        units = self.program.units()
+        parts = {f"parts_{name}": (self.dtypes[name], 0) for unit in units
+                 for name in (*(n for n, _ in unit.folds), *unit.parts)}
+        made_here = {*parts, *(f"parts_{name}" for unit in units for name, _ in unit.splits)}
         arrays = [p.name for ps in self.out.kernels.values() for p in ps
-                  if p.is_array and not p.is_room and not p.name.startswith("parts_")]
-        for unit in self.program.units():
-            self.out.arrays.update((f"parts_{name}", (self.dtypes[name], 0))
-                                   for name in (*(n for n, _ in unit.folds), *unit.parts))
+                  if p.is_array and not p.is_room and p.name not in made_here]
+        self.out.arrays.update(parts)
         capacities = [f"logcap{k}" for k in range(len(self.kernel.logs))]
-        parts = [n for n in self.out.arrays if n.startswith("parts_")]
         names = dict.fromkeys(["run", "ctx", *arrays, *parts, *capacities,
                                *self.kernel.size_names,
                                *(n.name for n in self.kernel.head if isinstance(n, Let))])
@@ -111,10 +113,9 @@ class HostRenderer:
         return [*lines, *(pad + line for line in wrapped(launch))]
 
     def _room_size(self, name: str) -> str:
-        stem = name.removeprefix("room_")
-        if stem.startswith("logmem"):
-            return f"logcap{stem.removeprefix('logmem')}"
-        return dim_source(self.buffers[stem].size, self.kernel.scalar_names, "run.")
+        buffer = self.rooms.get(name)
+        return self.log_rooms[name] if buffer is None else dim_source(
+            buffer.size, self.kernel.scalar_names, "run.")
 
     def _extents(self, unit: Unit) -> str:
         """Return how many iterations each axis has, x first; -1 where only the device knows.

@@ -27,7 +27,7 @@ from tracejit.codegen.statements import statements_of
 from tracejit.ir.control import region_kind
 from tracejit.ir.core import Eqn
 from tracejit.ir.dims import Dim, dim_values, product
-from tracejit.ir.lowering import Contract
+from tracejit.ir.lowering import Contract, axis_labels
 
 __all__ = ["NAME", "BatchedProduct", "DeviceProducts", "as_batched_product", "is_device_product"]
 
@@ -49,8 +49,7 @@ class BatchedProduct:
 
 def as_batched_product(eqn: Eqn) -> BatchedProduct | None:
     """Return a contraction as products of matrices along common first axes, if it is one."""
-    left, rest = eqn.params["spec"].split(",")
-    right, output = rest.split("->")
+    left, right, output = axis_labels(eqn.params["spec"])
     rows = len(left) - 2
     if rows > 0 and len(right) == 2 and left[:rows] == output[:rows]:
         spec = f"{left[rows:]},{right}->{output[rows:]}"

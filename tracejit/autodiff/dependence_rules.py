@@ -36,9 +36,9 @@ from tracejit.ir.lowering import (
     Running,
     View,
     Write,
+    axis_labels,
 )
 from tracejit.ir.optable import OPS
-from tracejit.ops.linalg import split_spec
 
 __all__ = ["RULES"]
 
@@ -162,7 +162,7 @@ def _contract(run: Dependences, eqn: Eqn, ins: list[Reach], params: Params) -> l
     parts = [_spread(run, r, a) for r, a in zip(ins, eqn.inputs, strict=True)]
     if shape is None or params is None or any(p is None for p in parts):
         return run.everywhere(eqn, ins, _BY_DATA)
-    left, right, output = split_spec(params["spec"])
+    left, right, output = axis_labels(params["spec"])
     found: Any = EMPTY
     for labels, part in zip((left, right), parts, strict=True):
         assert part is not None

@@ -16,7 +16,7 @@ from tracejit.ir.dims import Dim
 
 __all__ = ["CALL_COST", "Alias", "Argument", "Callback", "Contract", "Effect", "Gather", "Index",
            "Inline", "Library", "LogOp", "Lowering", "Native", "Pieces", "Pointwise",
-           "Reduce", "Region", "Running", "Ties", "View", "Write", "turns_rows"]
+           "Reduce", "Region", "Running", "Ties", "View", "Write", "axis_labels", "turns_rows"]
 
 CALL_COST = 10.0
 """The cost, in additions, of the cheapest function that has a vector variant."""
@@ -179,6 +179,13 @@ class Effect:
 Lowering = (Pointwise | View | Alias | Index | Gather | Reduce | Argument | Ties | Running
             | Contract | Write | Pieces | Library | Native | Callback | Region | Inline | LogOp
             | Effect)
+
+
+def axis_labels(spec: str) -> tuple[str, str, str]:
+    """Return the labels of the axes of both operands and of the result of `"ij,jk->ik"`."""
+    inputs, output = spec.split("->")
+    left, right = inputs.split(",")
+    return left, right, output
 
 
 def turns_rows(axes: Sequence[int]) -> bool:

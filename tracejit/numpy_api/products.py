@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.ir.dims import Dim
+from tracejit.ir.lowering import axis_labels
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.elementwise import as_array, as_tracer
 from tracejit.numpy_api.shapes import transpose
@@ -41,8 +42,7 @@ def contract(x: Tracer, y: Tracer, spec: str) -> Tracer:
     """Emit a contraction of two arrays by labels, `"ij,jk->ik"`, in the dtype of both."""
     dtype = np.result_type(x.dtype, y.dtype)
     x, y = (t if t.dtype == dtype else cast(t, dtype) for t in (x, y))
-    left, rest = spec.split(",")
-    right, output = rest.split("->")
+    left, right, output = axis_labels(spec)
     seen: dict[str, Dim] = {}
     operands = []
     for labels, t in ((left, x), (right, y)):

@@ -11,7 +11,7 @@ from tracejit.errors import IRError
 from tracejit.ir.core import Block, Eqn, Params
 from tracejit.ir.dims import Dim
 from tracejit.ir.lapack import real_of
-from tracejit.ir.lowering import Contract, Library
+from tracejit.ir.lowering import Contract, Library, axis_labels
 from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import Cotangent, Tangent, dense
 from tracejit.ops.implicit import assured
@@ -20,18 +20,11 @@ from tracejit.ops.modes import ForwardMode, ReverseMode
 from tracejit.trace.values.equations import apply, emit
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
-__all__ = ["adjoint", "conjugate", "split_spec", "transpose_last"]
-
-
-def split_spec(spec: str) -> tuple[str, str, str]:
-    """Return the labels of left, right and output of `"ij,jk->ik"`."""
-    inputs, output = spec.split("->")
-    left, right = inputs.split(",")
-    return left, right, output
+__all__ = ["adjoint", "conjugate", "transpose_last"]
 
 
 def _dot_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
-    left, right, output = split_spec(params["spec"])
+    left, right, output = axis_labels(params["spec"])
     dims: dict[str, Dim] = {}
     for labels, aval in zip((left, right), avals, strict=True):
         if len(labels) != aval.ndim or len(set(labels)) != len(labels):
@@ -46,7 +39,7 @@ def _dot_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) 
 
 def _dot_transpose(side: int) -> Any:
     def transpose(sweep: ReverseMode, eqn: Eqn, ct: Cotangent) -> Any:
-        left, right, output = split_spec(eqn.params["spec"])
+        left, right, output = axis_labels(eqn.params["spec"])
         wanted, others = (left, right) if side == 0 else (right, left)
         other = sweep.operand(eqn.inputs[1 - side])
         if other.dtype.kind == "c":
@@ -65,7 +58,7 @@ def _dot_transpose(side: int) -> Any:
 
 def _dot_reference(x: np.ndarray, y: np.ndarray, spec: str) -> Any:
     """Multiply matrices and vectors as NumPy does, by BLAS; else sum slowly."""
-    left, right, output = split_spec(spec)
+    left, right, output = axis_labels(spec)
     shared = next((label for label in left if label in right), "")
     lone = left.replace(shared, "") + right.replace(shared, "")
     if shared and len(left) <= 2 and len(right) <= 2 and shared not in output and (

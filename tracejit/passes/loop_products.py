@@ -26,7 +26,7 @@ from tracejit.ir.dims import (
     product,
     substitute,
 )
-from tracejit.ir.lowering import Alias, Contract, Index, Pointwise, View, Write
+from tracejit.ir.lowering import Alias, Contract, Index, Pointwise, View, Write, axis_labels
 from tracejit.ir.walk import all_eqns
 
 __all__ = ["BLOCK", "RowAhead", "LoopProducts", "AddedOuter", "DividedPart", "AddedRow"]
@@ -232,10 +232,10 @@ class LoopProducts:
     def _vector_and_matrix(
             self, eqn: Eqn) -> tuple[Value, DividedPart, tuple[str, str, str]] | None:
         """Return the parts of a product of an iteration's vector and a matrix from outside."""
-        inputs, output = eqn.params["spec"].split("->")
+        *inputs, output = axis_labels(eqn.params["spec"])
         if eqn.output.aval.dtype.kind != "f" or len(output) != 1:
             return None
-        pairs = list(zip(eqn.inputs, inputs.split(","), strict=True))
+        pairs = list(zip(eqn.inputs, inputs, strict=True))
         for (x, label), (b, labels) in (pairs, pairs[::-1]):
             if len(label) == 1 and {*labels} == {label, output} and len(labels) == 2 and (
                     x in self.inside and isinstance(x, Value)):

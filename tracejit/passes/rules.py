@@ -15,6 +15,7 @@ import numpy as np
 
 from tracejit.ir.control import IfEqn, LoopEqn, carried_in, keep_carried
 from tracejit.ir.core import Atom, Eqn, Graph, Literal, Params, Span, Value
+from tracejit.ir.lowering import axis_labels
 from tracejit.ir.places import are_apart
 from tracejit.ir.types import Aval
 from tracejit.ir.walk import copy_block
@@ -86,8 +87,7 @@ def _transpose_of_transpose(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -
 
 def _dot_of_transpose(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
     """dot(transpose(x), y){ij,..} = dot(x, y){ji,..}."""
-    inputs, output = p["spec"].split("->")
-    labels = inputs.split(",")
+    *labels, output = axis_labels(p["spec"])
     operands = list(xs)
     for k in range(2):
         inner = c.maker(xs[k], "transpose")
@@ -102,7 +102,7 @@ def _dot_of_transpose(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom
 
 def _dot_without_sum(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
     """dot(a, b){i,j->ij} = a[:, None] * b: each element is one product, made where it is read."""
-    *sides, output = p["spec"].replace("->", ",").split(",")
+    *sides, output = axis_labels(p["spec"])
     if any(len({*side}) < len(side) or not {*side} <= {*output} for side in sides):
         return None
     return c.emit("mul", *(_along(c, x, side, output, e.output.aval)

@@ -45,6 +45,7 @@ from tracejit.ir.lowering import (
     Ties,
     View,
     Write,
+    axis_labels,
 )
 from tracejit.ir.printer import Names
 from tracejit.ir.walk import all_eqns
@@ -316,8 +317,7 @@ def _pointwise(eqn: Eqn, how: Pointwise, elements: Dim, found: _Sum) -> None:
 
 
 def _contraction(eqn: Eqn) -> Dim:
-    left, rest = eqn.params["spec"].split(",")
-    right, output = rest.split("->")
+    left, right, output = axis_labels(eqn.params["spec"])
     dims = dict(zip(left + right, (*eqn.inputs[0].aval.shape, *eqn.inputs[1].aval.shape),
                     strict=True))
     every = product(tuple(dims.values()))
