@@ -57,7 +57,6 @@ LONG_FILES = {
     "trace.ground.context": "the state of a capture: cells, frames and the trace know one another",
     "trace.ground.layouts": "one question, view or copy, with a rule for each way to make an array",
     "trace.ground.trees": "one question, which syntax tree a function was compiled from",
-    "trace.hooks.hooks": "the hooks that rewritten code calls: short, one after the other",
     "trace.hooks.comprehension_hooks": "the hooks of comprehensions, and what a call makes of one",
     "trace.hooks.loop_hooks": "the hooks of `for` and `while`",
     "trace.lists.grown": "one kind of list, in a Log, with what may be done to it",

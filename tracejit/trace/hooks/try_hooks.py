@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FunctionType
@@ -158,6 +159,33 @@ class TryHooks(LoopHooks):
             test = np.logical_or(test, code == n)
         trace_if(test, [run, lambda: self._handle_one_of(attempt, code, others, after)], after,
                  also=[g[0][1] for g in groups])
+
+    @contextmanager
+    def in_try(self, types: Callable[[], Any]) -> Iterator[None]:
+        """Watch the body of a `try`: refuse equations that may raise an error for its handlers."""
+        before = len(current().builder.scope.eqns)
+        raised: BranchRaised | None = None
+        attempts = current().attempts
+        attempts.append(None)
+        try:
+            yield
+        except BranchRaised as e:  # each branch in it raises
+            raised = e
+        finally:
+            attempts.pop()
+        if may_raise(current().builder.scope.eqns[before:], types):
+            raise refuse("`try` around captured operations, whose exceptions are not raised while "
+                         "they are captured", "Test with `if` before, or move the try outside",
+                         "TJ105")
+        if raised is not None:
+            raise raised
+
+    def caught(self) -> None:
+        """Raise an error again that ends a capture, or an attempt of one, in a user's `except`."""
+        error = sys.exc_info()[1]
+        if isinstance(error, ENDS_CAPTURES):
+            raise error
+        rest_on_sizes(error)
 
     def suppressed(self, manager: object) -> tuple[type[BaseException], ...]:
         """Return the exceptions that a `with suppress(...)` catches."""
