@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from long_places import LONG_FILES, LONG_FUNCTIONS
-from test_packaging import MODULES
+from test_packaging import MODULES, tree_of
 
 import tracejit
 
@@ -72,7 +72,7 @@ def classes_of_one_name(modules: dict[str, str]) -> dict[str, list[str]]:
     """Return the names that classes of several modules have, and these modules."""
     found: dict[str, list[str]] = {}
     for module, source in modules.items():
-        for node in ast.walk(ast.parse(source)):
+        for node in ast.walk(tree_of(source)):
             if isinstance(node, ast.ClassDef):
                 found.setdefault(node.name, []).append(module)
     return {name: homes for name, homes in found.items() if len(homes) > 1}
@@ -125,7 +125,7 @@ commit gives: what a function only hands on, compares or tests is an `object`.
 def parameters_of_any(source: str) -> list[str]:
     """Return the parameters whose types say, in part or whole, `Any`: `function(parameter)`."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree_of(source)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             given = node.args
             found += [f"{node.name}({a.arg})"
@@ -169,7 +169,7 @@ REGISTRY = ("tracejit.ops.", "tracejit.ir.optable", "tracejit.passes.rewriting")
 def branches_on_names(source: str) -> list[str]:
     """Return what compares an op's name, looks it up, or asks whether an op is one of a name."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree_of(source)):
         asked: list[ast.expr] = []
         if isinstance(node, ast.Compare):
             asked = [node.left, *node.comparators]
@@ -231,7 +231,7 @@ def long_functions(modules: dict[str, str]) -> set[str]:
             visit(inner, own)
 
     for module, source in modules.items():
-        visit(ast.parse(source), _short(module))
+        visit(tree_of(source), _short(module))
     return found
 
 

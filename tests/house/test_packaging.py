@@ -6,6 +6,7 @@ Each check is a function from files to complaints, and is shown a fault that it 
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import re
 import subprocess
@@ -63,6 +64,12 @@ LAYERS[""] = set(LAYERS)  # tracejit/__init__.py
 # --- the checks ---------------------------------------------------------------------------------
 
 
+@functools.cache
+def tree_of(source: str) -> ast.Module:
+    """Return the syntax tree of a module, which a dozen checks look at."""
+    return ast.parse(source)
+
+
 def packages_in(root: Path, folders: dict[str, str]) -> set[str]:
     """Return the packages whose modules lie under the folders, each the home of a package."""
     found = set()
@@ -90,7 +97,7 @@ def _layer(module: str) -> str:
 
 def _imported(module: str, source: str) -> Iterator[tuple[int, str]]:
     """Yield the line and name of every tracejit module that is imported, within functions too."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree_of(source)):
         if not isinstance(node, (ast.Import, ast.ImportFrom)):
             continue
         if isinstance(node, ast.Import):
@@ -117,7 +124,7 @@ def imports_in(modules: dict[str, str]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for module, source in modules.items():
         names = found[module] = set()
-        for node in ast.walk(ast.parse(source)):
+        for node in ast.walk(tree_of(source)):
             if isinstance(node, ast.ImportFrom) and node.module:
                 names |= {node.module, *(f"{node.module}.{a.name}" for a in node.names)}
             elif isinstance(node, ast.Import):
@@ -164,7 +171,7 @@ def modules_that_say_nothing(modules: dict[str, str]) -> list[str]:
     """Return the modules whose docstring does not begin with one line that is a sentence."""
     found = []
     for module, source in modules.items():
-        first, _, rest = (ast.get_docstring(ast.parse(source)) or "").partition("\n")
+        first, _, rest = (ast.get_docstring(tree_of(source)) or "").partition("\n")
         if not first.endswith(".") or (rest and not rest.startswith("\n")):
             found.append(module)
     return found
@@ -176,7 +183,7 @@ def modules_named_as_what_they_export(modules: dict[str, str]) -> list[str]:
     for module, source in modules.items():
         name = module.split(".")[-1]
         if any(isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name
-               for node in ast.parse(source).body):
+               for node in tree_of(source).body):
             found.append(module)
     return found
 
