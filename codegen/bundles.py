@@ -1,11 +1,11 @@
 """Definitions of this package as text that stands alone: each with all that it is made of.
 
-What emitted source calls is defined once, in the modules of `codegen`. A module that has to run
+Functions that emitted source calls are defined once, in the modules of `codegen`. A module to run
 where tracejit is not installed has a copy of the definitions that it needs, each behind those that
 it names:
 
     bundle = Bundle({})
-    bundle.add("select", select)        the source of `select`, and before it of what it names
+    bundle.add("select", select)        the source of `select`, and before it of all that it names
     bundle.statements                   from numba.core import types; ...
     bundle.definitions                  @intrinsic
                                         def select(typingctx, condition, a, b): ...
@@ -63,7 +63,7 @@ class Bundle:
 
     functions   -- the functions that emitted source calls and Numba compiles, by name
     statements  -- the statements of import that the definitions need
-    definitions -- their texts, each behind what it names
+    definitions -- their texts, each behind the definitions that it names
     """
 
     def __init__(self, functions: Mapping[str, object]) -> None:
@@ -102,7 +102,7 @@ class Bundle:
             self.add(companion.__name__, companion)
 
     def _definition(self, name: str, thing: object) -> tuple[str, dict[str, object]]:
-        """Return the text that binds a name to a thing, and what the text names."""
+        """Return the text that binds a name to a thing, and the names in the text."""
         fn = _function_of(thing)
         if fn is None and not isinstance(thing, type):
             spelling = _Spelling()
@@ -206,7 +206,7 @@ class _Spelling:
         raise ExportError(f"{x!r} has no text that stands alone")
 
     def name(self, name: str, thing: object) -> str:
-        """Return a name, and note what it is."""
+        """Return a name, and note the thing that it names."""
         self.named[name] = thing
         return name
 

@@ -140,7 +140,7 @@ def _test_in(node: Node) -> InRange | None:
 
 
 def _without_lets(e: Expression, names: Mapping[str, Expression | None]) -> Expression:
-    """Return an expression of what is set before the loop, of its index and of what changes."""
+    """Return an expression of names set before the loop, of its index and of names that change."""
     while found := {name: made for name in e.reads if (made := names.get(name)) is not None}:
         e = replaced(e, found)
     return e
@@ -182,7 +182,7 @@ class _LoopInParts:
         self.first, self.last = (loop.hi, loop.lo) if loop.reverse else (loop.lo, loop.hi)
 
     def nodes(self) -> list[Node]:
-        """Return the nodes that do what the loop does."""
+        """Return the nodes that do the work of the loop."""
         begin = self._between(self.first, [self._start(c) for c in self.checks
                                            if c.wrapped and self._grows(c)])
         end = self._between(begin, [self._end(c, begin) for c in self.checks], nearest=True)

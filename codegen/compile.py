@@ -143,7 +143,7 @@ def signature_of(kernel: Kernel) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Functions:
-    """A kernel, with what its source calls.
+    """A kernel, with the functions that its source calls.
 
     names -- the functions that it calls, by name
     path  -- the file that has its source

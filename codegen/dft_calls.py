@@ -61,13 +61,13 @@ class Transforms:
         return made
 
     def _split(self, n: LaneValue) -> tuple[LaneValue, LaneValue]:
-        """Return what is left of a length without small factors, and its lower divisor."""
+        """Return the rest of a length without small factors, and its lower divisor."""
         code = self.code
         rough = code.call(self.chirps.rough, n)
         return rough, code.call(self.rows.divide, (rough > 1).choose(code.word(1), n))
 
     def _halved(self) -> ir.Function:
-        """Transform real rows of an even length, or what a real row is the inverse of."""
+        """Transform real rows of an even length, or rows whose inverse transform is real."""
         code = self.code
         made, given = code.function("dft_halved", [
             POINTER, POINTER, *SIDE, POINTER, *SIDE, WORD, WORD, WORD])
@@ -155,7 +155,7 @@ def _call_transform(builder: ir.IRBuilder, pointers: Sequence[ir.Value],
 
     pointers -- of the operand, the result and the room
     sides    -- of the operand and of the result: how many doubles a number has, how many numbers
-                there are, and what those in between are multiplied by
+                there are, and the factor of those in between
     """
     module = builder.module
     if NAME not in module.globals:

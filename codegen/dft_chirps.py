@@ -20,7 +20,7 @@ __all__ = ["Chirps"]
 class Chirps:
     """Writes the functions that transform such rows.
 
-    rough     -- (n): what is left of a length without its prime factors below 64, 1 if nothing is
+    rough     -- (n): the rest of a length without its prime factors below 64, 1 if there is none
     transform -- (memory, x, out, swap, fresh, n): transform a row; see `RowTransforms`
     """
 
@@ -117,4 +117,4 @@ class Chirps:
 
 
 POINTS = 2 * LANES
-"""What vectors may write behind the last number."""
+"""The numbers that vectors may write behind the last one."""

@@ -33,7 +33,7 @@ _QUARTER = 0.7853981852531433, -2.1855695000931213e-08
 """A quarter of pi: its first 24 bits, and the rest."""
 
 _ROUNDING = 1.5 * 2.0 ** 26
-"""What leaves a number up to 1 with 26 bits, if it is added and subtracted."""
+"""The number that, added and subtracted, leaves a number up to 1 with 26 bits."""
 
 _SINE = (-0.08074551218828079, 0.0024903945701927202, -3.657620418217725e-05,
          3.1336168903781217e-07, -1.757247673443401e-09, 6.948453273886629e-12,
@@ -195,7 +195,7 @@ class Lines:
         return made
 
     def _choose_factor(self, p: Register, rest: Register) -> None:
-        """Choose the next factor of what is left."""
+        """Choose the next factor of the rest."""
         code, m = self.code, rest.get()
         power = m & (code.word(0) - m)
         even = (power > 4).choose(power.equals(16).choose(code.word(4), 8), power)

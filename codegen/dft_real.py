@@ -29,7 +29,7 @@ class RealRows:
     join  -- (x, z, turns, h, whole, scale, fresh, kept): the numbers whose inverse transform has
              the pairs of the real part of a row's; what is not given of the row counts as zeros
 
-    scale is what numbers between the first and the middle one are multiplied by; turns is room for
+    scale is the factor of the numbers between the first and the middle one; turns is room for
     the roots, of all of h where they are `kept`.
     """
 

@@ -51,11 +51,11 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class RowForm:
-    """What a row of the operand or of the result has.
+    """The form of a row of the operand or of the result.
 
     step  -- how many doubles a number has: 1 where the numbers are real
     count -- how many numbers there are: the whole row's, or its first half's
-    scale -- what the numbers between the first and the middle one are multiplied by
+    scale -- the factor of the numbers between the first and the middle one
     """
 
     step: LaneValue

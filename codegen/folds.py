@@ -76,7 +76,7 @@ def is_float_sum(s: Statement) -> bool:
 
 
 def is_exact(s: Statement) -> bool:
-    """Return whether a statement folds into a register what may be combined in any order."""
+    """Return whether a statement folds numbers into a register, in any order."""
     is_integer = s.target.aval.dtype.kind in "iub"
     return s.kind == "fold" and (s.combine in ("max", "min", "and", "or") or is_integer)
 

@@ -10,7 +10,7 @@ __all__ = ["label_values"]
 
 
 def label_values(graph: Graph, carried_out: Graph) -> dict[Value, str]:
-    """Return the names of all values of a graph, as printed, and of what is carried out for it.
+    """Return the names of all values of a graph, as printed, and of the graph carried out for it.
 
     There a copy is called like its original; other values that a pass has made get numbers that
     follow.
@@ -28,7 +28,7 @@ def label_values(graph: Graph, carried_out: Graph) -> dict[Value, str]:
 
 
 def _name_all(names: Names, graph: Graph) -> None:
-    """Name what is printed of a graph, in its order."""
+    """Name the values that are printed of a graph, in its order."""
     for v in (*graph.sizes, *graph.inputs):
         names.of(v)
     format_block(graph.block, names, "", "return")

@@ -181,12 +181,12 @@ class LaneCode:
 
     @contextmanager
     def when(self, test: LaneValue) -> Iterator[None]:
-        """Write what is done where a condition holds."""
+        """Write the code that runs where a condition holds."""
         with self.builder.if_then(test.value):
             yield
 
     def by_case(self, x: LaneValue, cases: Mapping[int | None, Callable[[], object]]) -> None:
-        """Write what is done for each value of a whole number; None is any other."""
+        """Write the code for each value of a whole number; None is any other."""
         builder = self.builder
         blocks = {key: builder.append_basic_block(f"case{key}") for key in cases}
         behind = builder.append_basic_block("behind")

@@ -1,4 +1,4 @@
-"""What the entry of a module for Numba does with arrays and numbers around the call of a kernel."""
+"""Arrays and numbers in the entry of a module for Numba, around the call of a kernel."""
 
 from __future__ import annotations
 

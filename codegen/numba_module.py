@@ -1,9 +1,9 @@
-"""A kernel as a module of its own for Numba: entry, kernel, and copies of what the kernel calls.
+"""A kernel as a module of its own for Numba: entry, kernel, and copies of functions that it calls.
 
     from numba import njit            imports
-    def select(...)                   the functions that the kernel calls, and what these need
+    def select(...)                   the functions that the kernel calls, and their own
     def kernel(ctx, x, out0, n)       the emitted source as it is
-    def grad_f(x)                     what users call: it checks sizes, makes results, raises
+    def grad_f(x)                     the users' entry: it checks sizes, makes results, raises
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ def _tests(kernel: Kernel, entry: NumbaEntry, given: Sequence[str],
 
 
 def _run(kernel: Kernel, sizes: _Sizes) -> list[str]:
-    """Return lines that run the kernel, raise what it reports, and return the results."""
+    """Return lines that run the kernel, raise the error that it reports, and return the results."""
     lines = [f"ctx = words({LOGS + 2 * len(kernel.logs)})"]
     places, arrays = ["ctx"], []
     inputs, outputs = (list(zip(buffers, values, strict=True)) for buffers, values in (

@@ -1,4 +1,4 @@
-"""Sums over loops that threads share: what each iteration adds is kept, and added in order behind.
+"""Sums over loops that threads share: each iteration's term is kept, and added in order behind.
 
 So sums have the same bits for every number of threads, and the bits that one loop gives.
 """
@@ -32,7 +32,7 @@ __all__ = ["keep_partial_results"]
 
 
 def keep_partial_results(kernel: Kernel, fresh: Callable[[str], str]) -> None:
-    """Let loops that threads may share keep what each iteration adds to a sum, and sum it behind.
+    """Let loops that threads may share keep the term that each iteration adds, and sum behind.
 
         for block in range(0, n, 4096):            for block in range(0, n, 4096):
             part = 0.0                                 part = 0.0
@@ -61,7 +61,7 @@ class _Partials:
         return result
 
     def _keep_all(self, loop: Loop) -> list[Node] | None:
-        """Keep what the iterations of a loop fold; return the loops that fold it behind.
+        """Keep the terms that the iterations fold; return the loops that fold them behind.
 
         None where threads cannot share the loop, which is noted.
         """

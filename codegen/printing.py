@@ -23,7 +23,7 @@ WORD = ir.IntType(64)
 
 
 def _calling(place: int, words: Sequence[types.Type]) -> tuple[Any, Callable[..., Any]]:
-    """Return the types of words, and what calls the function at a place of the context."""
+    """Return the types of words, and the code that calls the function at a place of it."""
     kinds = kinds_of_words(words)
 
     def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,

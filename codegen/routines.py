@@ -206,7 +206,7 @@ class Routines:
         self._transform("dft_real", eqn, *self._part(eqn, eqn.inputs[0]))
 
     def _part(self, eqn: Eqn, part: Atom) -> tuple[Expression, Expression]:
-        """Return how many numbers of a row are there, and what those between are times."""
+        """Return how many numbers of a row there are, and the factor of those between."""
         scale = 2.0 if eqn.params["part"] == "twice" else 1.0
         return (self.code.dim(part.aval.shape[-1]),
                 literal(Literal(scale, np.dtype(np.float64))))

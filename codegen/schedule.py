@@ -259,7 +259,7 @@ class _Scheduler:
         self._note(effects, effects)
 
     def _note(self, step: _Effects, new: _Effects) -> None:
-        """Note what a step has come to read, write and define."""
+        """Note the buffers and scalars that a step has come to read, write and define."""
         made: set[Buffer | Value] = {*new.writes, *new.defines}
         for x in made:
             self.makers.setdefault(x, []).append(step)
@@ -316,7 +316,7 @@ class _Scheduler:
         self._note(self.effects[k], effects)
 
     def _place_early(self, fill: Statement, add: Statement) -> bool:
-        """Whether what fills the memory of a fold is put before a nest that the fold can join.
+        """Whether a fill of a fold's memory is put before a nest that the fold can join.
 
         The latest nest of its extent, which it would join, may be that one.
         """
@@ -338,9 +338,9 @@ class _Scheduler:
             self._common_loops(step, statement)[0]) == len(statement.vars)
 
     def _place_before(self, end: int, fill: Statement, effects: _Effects) -> None:
-        """Put what fills memory in a nest before a step, but not behind a loop inside of one.
+        """Put a fill of memory in a nest before a step, but not behind a loop inside of one.
 
-        What comes later may still join that loop.
+        A later statement may still join that loop.
         """
         for k in reversed(range(end)):
             step = self.steps[k]

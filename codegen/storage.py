@@ -175,7 +175,7 @@ def _shared_constants(graph: Graph) -> Iterator[Value]:
 
 
 def _keep_by_kind(eqn: Eqn, elements: Elements, shared: Set[Value], keep: Keep) -> None:
-    """Store what an equation by its kind needs in memory.
+    """Store the operands that an equation by its kind needs in memory.
 
     shared -- constants that loops, branches and writes begin with a copy of
     """

@@ -161,7 +161,7 @@ class Translator:
     def loop(self, node: Loop) -> None:
         """Translate a loop over integers, whose variable is a phi.
 
-        Bounds may be next to the ends of int64, and the upper one just beyond: what is asked is how
+        Bounds may be next to the ends of int64, and the upper one just beyond: the test asks how
         far they are apart, and whether there is another iteration before its number is made.
         """
         builder = self.builder

@@ -27,11 +27,11 @@ _LINE = 64
 
 
 def align_stack(function: ir.Function) -> None:
-    """Let what a function keeps on the stack lie as its type asks, by a stack that is aligned.
+    """Let variables on a function's stack lie as their types ask, by a stack that is aligned.
 
     No register of a vector survives a call, so that a loop which calls puts its vectors on the
     stack in each iteration. Callers give 16 bytes, by chance more: then half of the vectors of 64
-    bytes lie in two lines each, and what is read back right after it was written waits.
+    bytes lie in two lines each, and a read right after a write waits.
     """
     set.add(function.attributes, f"alignstack({_LINE})")  # the set's own add() knows it not
 

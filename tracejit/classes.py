@@ -1,6 +1,6 @@
-"""Classes whose objects are nests: of attributes, by what they say themselves or users of them.
+"""Classes whose objects are nests of attributes, as they say themselves or users say.
 
-Data classes and those of attrs and pydantic say what they are made of; others are registered. Of
+Data classes and those of attrs and pydantic name their parts; others are registered. Of
 other users' classes an object is taken apart only where a transform is by it.
 """
 
@@ -108,7 +108,7 @@ def _fields(kind: Any) -> tuple[str, ...]:
 
 
 def is_record(x: object) -> bool:
-    """Return whether an object is of a class that says what it is made of: a node of a nest."""
+    """Return whether an object is of a class that says its parts: a node of a nest."""
     kind: Any = type(x)
     return is_record_class(kind)
 
@@ -134,7 +134,7 @@ def _has_attributes_alone(kind: type) -> bool:
 _LIBRARIES = {"numpy", "scipy", "tracejit", "numba"}
 _OF_ARRAYS = ("is_leaf", "as_leaf", "__array__", "__dlpack__", "__array_interface__",
               "__cuda_array_interface__")
-"""The attributes of objects that are leaves, as arrays and what stands for them are."""
+"""The attributes of objects that are leaves, as arrays and their stand-ins are."""
 
 
 def may_be_opened(x: object) -> bool:

@@ -29,7 +29,7 @@ change none, each perhaps the last, before they are taken together."""
 
 def run_region(run: Dependences, eqn: Eqn, ins: list[Reach],
                params: dict[str, Any] | None) -> list[Reach]:
-    """Return what is known of the results of an equation of control flow."""
+    """Return the facts about the results of an equation of control flow."""
     kind = region_kind(eqn)
     if kind == "if":
         return _branches(run, eqn, ins)
@@ -59,7 +59,7 @@ def _branch(run: Dependences, eqn: Eqn, truth: bool) -> list[Reach]:
 
 
 def _joined(run: Dependences, a: Reach, b: Reach) -> Reach:
-    """Return what is known of a value that is one of two."""
+    """Return the facts about a value that is one of two."""
     if a is b:
         return a
     both = a.known is not None and b.known is not None and np.array_equal(a.known, b.known)
@@ -114,7 +114,7 @@ def _loop(run: Dependences, eqn: Eqn, ins: list[Reach]) -> list[Reach]:
 
 
 def _while(run: Dependences, loop: LoopEqn, ins: list[Reach]) -> list[Reach]:
-    """Run iterations one by one; `left` is what they may leave, once one may be the last."""
+    """Run iterations one by one; `left` has the values of those that may be the last."""
     assert loop.test is not None
     reads_index = any(region.inputs[0] in free_values(Block((), region.eqns, region.outputs))
                       for region in (loop.test, loop.body))
@@ -170,7 +170,7 @@ def _mapped(run: Dependences, eqn: Eqn) -> list[Reach]:
 
 
 def _stacked(run: Dependences, rows: Sequence[Reach], a: Any) -> Reach:
-    """Return what is known of values side by side along a new axis."""
+    """Return the facts about values side by side along a new axis."""
     shape = run.shape(a.aval) if isinstance(a, Value) else ()
     if shape is None:
         return Reach(None, run.all_of(rows))

@@ -1,4 +1,4 @@
-"""What each kind of op does to the inputs that elements depend on: rules by lowering descriptor.
+"""The effect of each kind of op on the inputs that elements depend on, by lowering descriptor.
 
 | descriptor                          | the set of an element of the result                        |
 |-------------------------------------|------------------------------------------------------------|

@@ -26,7 +26,7 @@ __all__ = ["NOTHING", "Dependences", "Reach", "Rule", "UnknownNumber"]
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What is known of a value: its content, or None; and the inputs that its elements depend on.
+    """The facts about a value: its content, or None; and the inputs that its elements depend on.
 
     known -- the content of a value that depends on no input
     sets  -- the number of a set for each element, or one for all; of a Log may be `Items` of them
@@ -69,7 +69,7 @@ class _Numbers(Mapping[Value, Any]):
 class Dependences:
     """A run of a graph on `Reach`es.
 
-    rules  -- by the class of an op's lowering, what follows for the op's results
+    rules  -- by the class of an op's lowering, the rule for the op's results
     notes  -- lines that say where sets grew for want of knowledge, or became the set of all inputs
     budget -- how many equations may still be run before loops are taken as a whole
     """
@@ -84,7 +84,7 @@ class Dependences:
 
     def run_graph(self, graph: Graph, args: Sequence[Reach],
                   shaped: Sequence[object]) -> list[Reach]:
-        """Return what is known of the outputs.
+        """Return the facts about the outputs.
 
         shaped -- per input, an object of its shape
         """
@@ -103,7 +103,7 @@ class Dependences:
         return [self.read(a) for a in block.outputs]
 
     def read(self, a: Atom) -> Reach:
-        """Return what is known of an operand."""
+        """Return the facts about an operand."""
         return Reach(a.val) if a.__class__ is Literal else self.env[a]  # type: ignore[index]
 
     # --- numbers --------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ class Dependences:
     # --- equations ------------------------------------------------------------------------------
 
     def step(self, eqn: Eqn) -> list[Reach]:
-        """Return what is known of an equation's results."""
+        """Return the facts about an equation's results."""
         ins = [self.read(a) for a in eqn.inputs]
         rule = self.rules.get(type(eqn.op.lowering))
         if eqn.regions:
@@ -180,7 +180,7 @@ class Dependences:
             self.note(eqn, "an element of its result depends on all inputs")
         return outs
 
-    # --- what rules share -----------------------------------------------------------------------
+    # --- parts of several rules -----------------------------------------------------------------
 
     def all_of(self, reaches: Sequence[Reach]) -> int:
         """Return the union of all sets of values."""
@@ -206,7 +206,7 @@ class Dependences:
 
 
 _DECIDING = {"and": False, "or": True}
-"""What ops of truth values mean that one operand of this value decides."""
+"""The meanings of the ops that one operand decides, each with its truth value."""
 
 
 def _decided(eqn: Eqn, values: list[Any]) -> list[Reach] | None:

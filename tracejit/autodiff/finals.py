@@ -49,7 +49,7 @@ class _Array:
 
 
 class FinalElements:
-    """For values of a nest, the equations that read them from what the nest leaves."""
+    """For values of a nest, the equations that read them from the arrays that it leaves."""
 
     def __init__(self, nest: ForwardNest) -> None:
         self.nest, self.order = nest, _Writes(nest)
@@ -63,7 +63,7 @@ class FinalElements:
                     self.writers.setdefault(eqn.inputs[1], []).append(eqn)
 
     def of(self, v: Value) -> Eqn | None:
-        """Return an equation that makes a value of what the nest leaves; None where none can."""
+        """Return an equation that reads a value from an array left; None where none can."""
         if not self.arrays:
             return None
         if v not in self.found:
@@ -125,7 +125,7 @@ class _Arrays:
                 yield array
 
     def before(self, v: Value) -> Atom | None:
-        """Return what was in the place of an array before the equation that makes it."""
+        """Return the version of an array before the equation that makes it."""
         eqn = self.nest.maker[v]
         if isinstance(eqn.op.lowering, Write):
             return eqn.inputs[0]
@@ -137,7 +137,7 @@ class _Arrays:
         return None
 
     def begin(self, v: Atom | None, region: Block) -> Atom | None:
-        """Return what is in the place of an array where a region begins."""
+        """Return the version of an array where a region begins."""
         while isinstance(v, Value) and v in self.nest.maker and (
                 self.nest.home[v].block is region):
             v = self.before(v)

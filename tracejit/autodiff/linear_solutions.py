@@ -59,7 +59,7 @@ class LinearSystem:
 
 
 def transposed(product: Block) -> Block:
-    """Return the block of the transposed product: of a vector, and of what `product` reads."""
+    """Return the block of the transposed product, of a vector and numbers that `product` reads."""
     like = product.inputs[0].aval
     w = Value(like, "w")
     inputs = (w, *(Value(v.aval, v.name) for v in product.inputs[1:]))

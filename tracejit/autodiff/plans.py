@@ -226,9 +226,9 @@ def is_repeatable(eqn: Eqn) -> bool:
 
 
 def _decide_again(plan: ResidualPlan, v: Value) -> None:
-    """Repeat a decision in place of storing it, where what it is made of takes less room.
+    """Repeat a decision in place of storing it, where its operands take less room.
 
-    All bits of its operands come from what is stored by operations that round to the nearest.
+    All bits of its operands come from stored values by operations that round to the nearest.
     """
     stored = plan.stored - {v}
     needed = _bits_needed(plan, v, stored)

@@ -16,7 +16,7 @@ __all__ = ["FUNCTIONS"]
 _ROOT_PI = 1.7724538509055160273
 _STEP = math.sqrt(math.pi / 13.0)
 _E, _E_REST = 2.718281828459045, 1.4456468917292502e-16
-"""The number e, and what it lacks."""
+"""The number e, and the rest that a float lacks."""
 
 
 def faddeeva_above(x: float, y: float) -> complex:

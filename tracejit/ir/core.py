@@ -117,7 +117,7 @@ class Op:
 
     @property
     def meaning(self) -> str:
-        """Return what its way of lowering says of its sense, for passes and derivatives."""
+        """Return its sense to passes and derivatives, which its way of lowering names."""
         how = self.lowering
         return how.meaning if isinstance(how, (Inline, Pointwise, View)) else ""
 

@@ -49,11 +49,11 @@ _IN_ANOTHER = (
     ("object", "Convert it outside: np.array(x, dtype=float). A list of arrays, or of numbers "
                "and None, may be an argument"),
 )
-"""Beginnings of the names of dtypes that the IR does not have, and what to do instead."""
+"""Beginnings of the names of dtypes that the IR does not have, and the remedies."""
 
 
 def remedy_for_dtype(dtype: np.dtype) -> str:
-    """Return what a user can do about an array of a dtype that the IR does not have."""
+    """Return the remedy for an array of a dtype that the IR does not have."""
     if dtype.names is not None:
         numbers = [n for n in dtype.names if dtype[n].base in DTYPES.values()]
         if not numbers:

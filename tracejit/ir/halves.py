@@ -8,10 +8,11 @@
                                       %5:  f16[n] = cast(%4)        {dtype=f16}
                                       return %5
 
-Every value of a half has a float32 in its place that is such a half, so what does not round (a
-view, a comparison, a branch) is as it was, and what rounds is followed by the op that rounds to the
-half, whose name is in `HALVES`. Programs are written so before they are differentiated, which
-keeps cotangents in float32 until they are an argument's, and before they are lowered.
+Every value of a half has a float32 in its place that is such a half, so an op that does not round
+(a view, a comparison, a branch) is as it was, and one that rounds is followed by the op that
+rounds to the half, whose name is in `HALVES`. Programs are written so before they are
+differentiated, which keeps cotangents in float32 until they are an argument's, and before they
+are lowered.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def widened(graph: Graph) -> Graph:
 
 
 def widened_block(block: Block) -> Block:
-    """Return a block that computes in float32 what it has in halves, of the same inputs and types.
+    """Return a block that computes its halves in float32, of the same inputs and types.
 
     A block without any is returned as it is.
     """
@@ -80,7 +81,7 @@ def _wide_type(t: Type) -> Type:
 
 
 class _Widening:
-    """The block that is being made, and what stands for the values of halves in it."""
+    """The block that is being made, and the stand-ins of values of halves in it."""
 
     def __init__(self) -> None:
         self.builder = Builder()
@@ -123,7 +124,7 @@ class _Widening:
             (self.wide[v],) = self._emit("cast", [v], {"dtype": F32})
 
     def _read(self, a: Atom) -> Atom:
-        """Return what stands for an operand."""
+        """Return the stand-in of an operand."""
         if isinstance(a, Literal):
             return Literal(np.float32(a.val), F32) if is_half(a.aval.dtype) else a
         return self.wide.get(a, a)

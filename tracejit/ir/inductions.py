@@ -52,7 +52,7 @@ INT = scalar(np.int64)
 
 
 def drop_inductions(graph: Graph) -> Graph:
-    """A carried int that grows by what is known before the loop is start + steps."""
+    """A carried int that grows by an amount known before the loop is start + steps."""
     block = without_inductions(graph.block)
     return graph if block is graph.block else replace_graph(graph, block)
 
@@ -110,14 +110,14 @@ def _slope(d: Dim, v: Value) -> Dim | None:
 
 
 class _Inductions:
-    """What is known of ints, and the block that is being made."""
+    """The facts about ints, and the block that is being made."""
 
     def __init__(self) -> None:
         self.builder = Builder()
         self.closed: dict[Value, Dim] = {}
-        """The dims of carried ints, and of what loops leave of them."""
+        """The dims of carried ints, and of the ints that loops leave."""
         self.dims: Env = {}
-        """What stands for a value: a dim of these, or a value of another type."""
+        """The stand-in of a value: a dim of these, or a value of another type."""
         self.heads: dict[Value, list[tuple[Value, Dim]]] = {}
         """The ints that a region begins with, by its index: not linear in it."""
         self.ints: dict[Value, Dim] = {}
@@ -172,7 +172,7 @@ class _Inductions:
             left = rest
 
     def _close(self, loop: LoopEqn, k: int, inside: set[Value]) -> bool:
-        """Find what a carried int is in each iteration; return whether it is a polynomial."""
+        """Find the dim of a carried int in each iteration; return whether it is a polynomial."""
         v, start = loop.carried[k], self._dim(loop.starts[k])
         step = self._dim(loop.yielded[k]) - v.dim
         if not inside.isdisjoint(dim_values(step)):

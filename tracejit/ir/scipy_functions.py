@@ -51,7 +51,7 @@ class SpecialFunction:
                      for kind in (*self.operands, self.result))
 
     def __call__(self, *operands: np.ndarray) -> np.ndarray:
-        """Return what compiled code computes, element by element."""
+        """Return the values that compiled code computes, element by element."""
         from scipy import special
 
         with np.errstate(all="ignore"):

@@ -27,9 +27,9 @@ class Formatter(string.Formatter):
 
 
 class PythonFormatter(string.Formatter):
-    """Python's formatting of what NumPy's arrays hold.
+    """Python's formatting of elements of NumPy's arrays.
 
-    A field's conversion says what its value is: "p" and "q" a number of Python's, by `str` and by
+    A field's conversion says the kind of its value: "p" and "q" a number of Python's, by `str` and
     `repr`, "d" an array without axes, by `repr`; else it is NumPy's, by `str` or "r", `repr`.
     """
 

@@ -30,7 +30,7 @@ def all_eqns(block: Block) -> Iterator[Eqn]:
 
 
 def bound_values(block: Block) -> Iterator[Value]:
-    """Yield what the equations of a block make, and the inputs of their regions."""
+    """Yield the results of the equations of a block, and the inputs of their regions."""
     for eqn in all_eqns(block):
         yield from eqn.outputs
         for region in eqn.regions:
@@ -219,7 +219,7 @@ def draws(block: Block) -> bool:
 
 
 def calls_of_python(block: Block) -> list[Any]:
-    """Return what a block, and regions in it, call of Python's functions."""
+    """Return the Python functions that a block, and regions in it, call."""
     return [e.params["callee"] for e in all_eqns(block) if isinstance(e.op.lowering, Callback)]
 
 

@@ -74,7 +74,7 @@ def call_back(f: Callable[..., object], args: Sequence[object], result: Structur
               op: str = "pure_callback") -> list[Any]:
     """Emit a call of a Python function and return its results as traced values.
 
-    result, kinds, dtypes, shapes -- the nest of the results, and what each of its leaves is
+    result, kinds, dtypes, shapes -- the nest of the results, and the facts of each leaf
     """
     leaves, structure = flatten(list(args))
     given: list[Any] = []
@@ -101,7 +101,7 @@ def _result(v: Value, kind: str) -> Any:
 
 
 def _kind_of(x: Any) -> str:
-    """Return as what a traced value is handed over."""
+    """Return the kind as which a traced value is handed over."""
     if isinstance(x, Tracer) and (x.dims or x.is_array):
         return "array"
     return {"f": "float", "i": "int", "c": "complex", "b": "bool"}[x.dtype.kind] if is_weak(
@@ -123,7 +123,7 @@ def note_callee(f: object, what: str) -> None:
 
 
 def _leads_to_traced(x: object, depth: int) -> bool:
-    """Return whether an object holds what captured code has computed."""
+    """Return whether an object holds a value that captured code has computed."""
     if isinstance(x, TracedOperand):
         return True
     if depth == 0 or isinstance(x, (type, ModuleType)) or current().captured.is_from_outside(x):

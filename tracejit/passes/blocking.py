@@ -11,9 +11,9 @@ matrices, which reads it once:
                                           C += U.T @ V
                                       for the other i: as it was
 
-Which ones is said in `loop_products.py`. Of a part such as `B[:, i:]` what lies before the block's
-end stays in the loop, so that nothing is multiplied that was not. Sums may be added up in another
-order.
+Which ones is said in `loop_products.py`. Of a part such as `B[:, i:]` the columns before the
+block's end stay in the loop, so that nothing is multiplied that was not. Sums may be added up in
+another order.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class _BlockOf:
 
     first -- the number of the block's first iteration
     saved -- the places of the arrays that have a row for each iteration, by the vector in it and
-             how much of it, if only what lies behind the block
+             how much of it, if only the part behind the block
     """
 
     def __init__(self, loop: LoopProducts) -> None:
@@ -101,7 +101,7 @@ class _BlockOf:
         self.products: dict[Eqn, Value] = {}
 
     def region(self) -> Block:
-        """Return the body: what is done ahead, the iterations, what is done behind."""
+        """Return the body: the products ahead, the iterations, the products behind."""
         carried = LoopEqn(self.loop.eqn).carried
         with self.builder.block(self.inputs) as scope:
             self._do_ahead()
@@ -143,7 +143,7 @@ class _BlockOf:
                 spec=f"{row}{label},{labels}->{row}{other}")
 
     def _matrix(self, part: DividedPart, skip: int) -> Atom:
-        """Return what a block reads of a matrix, behind some of its iterations."""
+        """Return the part of a matrix that a block reads, behind some of its iterations."""
         at = part.in_block(self.first, self.loop.i, skip)
         if at == tuple(Span(0, d) for d in part.array.aval.shape):
             return part.array
@@ -153,7 +153,7 @@ class _BlockOf:
 
     def _loop(self, starts: Sequence[Atom],
               body: Callable[[Env, Sequence[Atom]], list[Atom]]) -> list[Value]:
-        """Return what a loop over the iterations of the block leaves."""
+        """Return the values that a loop over the iterations of the block leaves."""
         eqn, env = self.loop.eqn, dict(self.env)
         i = copy_value(self.loop.i, env)
         with self.builder.block((i, *(Value(a.aval) for a in starts))) as scope:
@@ -162,7 +162,7 @@ class _BlockOf:
             **eqn.params, "lo": self.first, "hi": self.first + BLOCK}, (region,), eqn.site))
 
     def _iteration(self, env: Env, kept: Sequence[Value], state: Sequence[Atom]) -> list[Atom]:
-        """Write an iteration, and return what it leaves to the next."""
+        """Write an iteration, and return the values that it leaves to the next."""
         env.update(zip(kept, state, strict=False))
         for eqn in self.loop.body.eqns:
             if eqn in self.products:
@@ -199,14 +199,14 @@ class _BlockOf:
         return self._emit("empty", [], shape=(BLOCK, size), dtype=like.aval.dtype)
 
     def _to_save(self, v: Value, far: Dim | None, env: Env) -> Atom:
-        """Return what an iteration leaves of a vector for what is done behind the block."""
+        """Return the row of a vector that an iteration leaves for the products behind."""
         vector = read_atom(env, v)
         if far is None:
             return vector
         return self._emit("index", [vector], at=(Span(vector.aval.shape[0] - far, far),))
 
     def _add_near(self, eqn: Eqn, found: AddedOuter | AddedRow, env: Env) -> None:
-        """Add what lies before the block's end, and leave the rest to the end of the block."""
+        """Add the part before the block's end, and leave the rest to the end of the block."""
         if found.array not in env:
             return
         env[eqn.output] = env[found.array]
@@ -238,7 +238,7 @@ class _BlockOf:
     # --- behind -----------------------------------------------------------------------------------
 
     def _vectors_of(self, found: AddedOuter | AddedRow) -> list[tuple[Value, Dim | None]]:
-        """Return vectors of which a row is kept, and how much of each if only what is behind."""
+        """Return vectors of which a row is kept, and how much of each if only a part behind."""
         far = self._far(found.divided)
         if isinstance(found, AddedRow):
             return [(found.vector, far)]

@@ -1,7 +1,7 @@
 """Which products in a loop can be done for a block of its iterations at once (`blocking.py`).
 
 *Ahead* of a block are products of a matrix and vectors that depend on the index and on nothing that
-the loop carries. *Behind* it is what is added to an array that iterations do not read otherwise:
+the loop carries. *Behind* it are products added to an array that iterations do not read otherwise:
 outer products, and rows that are products of a vector and a matrix. A part such as `B[:, i:]`,
 which gets shorter in each iteration, is divided where the block ends.
 """
@@ -63,7 +63,7 @@ class DividedPart:
 
 @dataclass(frozen=True, slots=True)
 class RowAhead:
-    """A product of a vector and a matrix that needs nothing of what the loop carries.
+    """A product of a vector and a matrix that needs no value that the loop carries.
 
     labels -- of the axes of both, and of the result
     """
@@ -115,7 +115,7 @@ class LoopProducts:
     behind -- by the equation that adds it
     whole  -- the carried arrays to which a block's iterations do nothing themselves
     inside -- the values of an iteration; `fixed` are those that depend on the index alone
-    count  -- how many iterations are known to be in the bounds of what is read ahead
+    count  -- how many iterations are known to be in the bounds of the reads ahead
     """
 
     eqn: Eqn
@@ -167,7 +167,7 @@ class LoopProducts:
         return not any(v in self.inside for v in dim_values(d))
 
     def _is_next(self, d: Dim) -> bool:
-        """Whether a dim is the number of the iteration plus what is the same in all of them."""
+        """Whether a dim is the number of the iteration plus a dim that is the same in all."""
         return isinstance(d, Expr) and d.factor_of(self.i) == 1 and self._is_outer(d - self.i.dim)
 
     def _is_fixed(self, eqn: Eqn) -> bool:
@@ -253,7 +253,7 @@ class LoopProducts:
         return RowAhead(eqn, vector, matrix, labels)
 
     def _find_behind(self) -> None:
-        """Find what is added to arrays that iterations do not read."""
+        """Find the terms that are added to arrays which iterations do not read."""
         uses = Counter(v for e in all_eqns(self.body) for v in e.uses())
         uses.update(a for a in self.body.outputs if isinstance(a, Value))
         readers = {a: e for e in self.body.eqns for a in e.inputs}

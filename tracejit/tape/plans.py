@@ -178,9 +178,9 @@ class CallRecipe:
     leaves: Sequence[Leaf] = ()
     """The numbers and arrays among these, which have to be of the kinds that they were."""
     guards: Sequence[Guarded] = ()
-    """What else it reads, which has to be as it was."""
+    """The state that it reads besides, which has to be as it was."""
     numbers: tuple[Any, ...] | None = None
-    """The numbers among the operands, where one of them decides what the call does."""
+    """The numbers among the operands, where one of them decides the operations of the call."""
 
     def __init__(self, function: object, template: object, operands: Sequence[Any],
                  wrt: tuple[int, ...], key: object, refusal: str | None = None) -> None:
@@ -280,7 +280,7 @@ class CallRecipe:
             self.reads = adjoint.reads if self.connected else ()
 
     def _reads_state(self, c: Capture, data: Sequence[Any]) -> bool:
-        """Note what a capture read besides the operands; return whether some is to be one."""
+        """Note the state that a capture read besides operands; return whether some is to be one."""
         if not isinstance(self.function, ReadingCall):
             inner = {path.step("attr", "_data").key for path in c.recorded}
             self.leaves = [leaf for leaf in c.leaves if _is_operand(leaf.content)
@@ -292,7 +292,7 @@ class CallRecipe:
         return bool(self.states)
 
     def holds_for(self, operands: Sequence[Any]) -> bool:
-        """Return whether the call still does what it did, but for the values of operands."""
+        """Return whether the call still does as it did, but for the values of operands."""
         return self.holds() and (self.numbers is None or self.numbers == _numbers_in(operands))
 
     def holds(self) -> bool:
@@ -300,7 +300,7 @@ class CallRecipe:
         return all(guard.holds() for guard in self.guards) and all(map(_is_there, self.leaves))
 
     def require_state(self) -> None:
-        """Refuse to go back where other state than operands decides now what the call does."""
+        """Refuse to go back where other state than operands decides now how the call goes."""
         changed = next((why for guard in self.guards if (why := guard.why_not())), None)
         if changed is not None:
             raise refuse_outside(f"the gradient of {self.name}, which reads what has changed since "
@@ -388,7 +388,7 @@ def _specs_of(data: Sequence[Any]) -> list[ArgSpec]:
 
 _PATTERNS: dict[Any, Pattern] = {}
 _PLANS: dict[Any, list[CallRecipe]] = {}
-"""By key; several where state from outside, or a number in it, decides what a call does."""
+"""By key; several where state from outside, or a number in it, decides how a call goes."""
 _LOOSE: dict[Any, int] = {}
 """Calls apart from the numbers in them, with how many of each kind there have been."""
 cleared_by(_PATTERNS.clear)

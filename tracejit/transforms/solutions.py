@@ -1,4 +1,4 @@
-"""`custom_root`, `custom_fixed_point`, `custom_linear_solve`: derivatives of what solvers find."""
+"""`custom_root`, `custom_fixed_point`, `custom_linear_solve`: derivatives of solutions."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _decorator(name: str, residual: Callable[..., object], argnums: int | tuple[
 
 
 def _own(f: object) -> None:
-    """Let what a method, a partial or an object reads of itself be captured state."""
+    """Let the attributes that a method, a partial or an object reads be captured state."""
     if f is not None and not isinstance(f, FunctionType):
         current().captured.own_bound(f, Path(Holder(f), getattr(f, "__name__", "residual")))
 
@@ -183,10 +183,10 @@ def _require_floats(dtype: np.dtype) -> None:
 
 def _solved(solver: Solver, residual: Callable[..., object], x0: object, args: tuple[object, ...],
             settings: tuple[tuple[int, ...] | None, object, str], policy: Policy) -> Any:
-    """Call the solver back, and return what it finds with derivatives.
+    """Call the solver back, and return its solution with derivatives.
 
-    settings -- the numbers of the arguments by which there is one, and the specs of what is behind
-                the solution; as text, too
+    settings -- the numbers of the arguments by which there is one, and the specs of results behind
+                it; as text, too
     """
     numbers, has_aux, _ = settings
     start = as_tracer(x0)

@@ -302,7 +302,7 @@ class Trace:
     tries_logs: bool = False
     """Whether a counted loop is traced with its lists in Logs, in place of being unrolled."""
     may_venture: bool = True
-    """Whether loops are traced that can be unrolled, though what follows may be refused then."""
+    """Whether loops are traced that can be unrolled, though later code may be refused then."""
     ventured: bool = False
     """Whether one was."""
     frozen: list[Cell] = field(default_factory=list)
@@ -467,7 +467,7 @@ class Trace:
 
     @contextmanager
     def watched(self) -> Iterator[Frame]:
-        """Note in a frame what changes meanwhile; unlike a region's changes, these stay."""
+        """Note in a frame the changes made meanwhile; unlike a region's changes, these stay."""
         frame = Frame("probe", self.depth + 1)
         self.frames.append(frame)
         try:
@@ -618,7 +618,7 @@ def active(trace: Trace) -> Iterator[Trace]:
 
 OF_MASKS = ("Compute with the data and a mask: np.sum(x, where=~mask), np.mean(x, where=~mask), "
             "np.where(mask, 0.0, x)")
-"""What to do in place of a function of masked arrays."""
+"""The remedy in place of a function of masked arrays."""
 
 
 def refuse_outside(what: str, remedy: str, code: str) -> Refusal:

@@ -531,7 +531,7 @@ def _better_leaf(g: Any, x: Any, name: str) -> Any:
 
 
 def _joins(g: Number, x: object) -> bool:
-    """Return whether a number or array is one of the guessed kind, or its rank is what differs."""
+    """Return whether a number or array is one of the guessed kind, or only its rank differs."""
     return is_number(x) and (len(g.aval.shape) != rank_of(x) or can_join(_like(g), x))
 
 

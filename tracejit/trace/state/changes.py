@@ -156,8 +156,8 @@ def before_change(x: Any, key: Any) -> None:
 def _depth_of_stand_in(x: object) -> int:
     """Return in how many regions a loop is that begins its iterations with an object; else 0.
 
-    The loop gives the places around it what its last iteration leaves in them, so that a change of
-    the object, which is made anew at each attempt, is none of a region around.
+    The loop gives places around it the contents that its last iteration leaves, so that a change
+    of the object, which is made anew at each attempt, is none of a region around.
     """
     return next((frame.depth - 1 for frame in reversed(current().frames)
                  if any(x is s for s in frame.stand_ins)), 0)

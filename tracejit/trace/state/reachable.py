@@ -1,4 +1,4 @@
-"""What uncaptured code may change: containers that it gets, and those that its functions hold.
+"""The objects that uncaptured code may change: those that it gets, and those in its functions.
 
 `list(itertools.starmap(list.append, [(items, 1.0)]))` names `items` only within its arguments, and
 `next(filter(found.append, xs))` names `found` in a bound method. A function among the things that a
@@ -25,14 +25,14 @@ __all__ = ["calls_functions", "reached"]
 _LEAVES: Any = (bool, int, float, complex, str, bytes, type, TracedOperand)
 _ITEMS = (list, tuple, set, frozenset, dict)
 _HOLDERS = ("builtins", "itertools", "collections", "functools", "operator")
-"""The modules of which objects show the garbage collector what they hold."""
+"""The modules of which objects show the garbage collector their contents."""
 _CACHE = type(functools.cache(len))
 _CALLERS = (filter, map, type(iter(int, 1)), itertools.accumulate, itertools.dropwhile,
             itertools.filterfalse, itertools.groupby, itertools.starmap, itertools.takewhile)
 
 
 def reached(given: Iterable[object], fn: object = None) -> list[object]:
-    """Return the objects that a call may change: those that it gets, and what functions hold.
+    """Return the objects that a call may change: those that it gets, and those in functions.
 
     fn -- the function that is called, which itself is no function that it gets
     """
@@ -50,14 +50,14 @@ def reached(given: Iterable[object], fn: object = None) -> list[object]:
 
 
 def calls_functions(iterator: object) -> bool:
-    """Return whether an iterator of Python's calls functions, which may change what they hold."""
+    """Return whether an iterator of Python's calls functions, which may change objects in them."""
     return isinstance(iterator, _CALLERS) or (type(iterator).__module__ in _HOLDERS and any(
         calls_functions(x) for x in gc.get_referents(iterator)  # `zip` has a tuple of iterators
         if type(x) is tuple or hasattr(type(x), "__next__")))
 
 
 def _held_by(x: object) -> Iterable[object]:
-    """Return what an object holds that a function in it may change."""
+    """Return the contents of an object that a function in it may change."""
     kind = type(x)
     if kind in _ITEMS:
         return [*x, *x.values()] if isinstance(x, dict) else cast("Iterable[object]", x)

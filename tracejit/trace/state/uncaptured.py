@@ -1,4 +1,4 @@
-"""Calls of code that is not captured: what it may change is compared before and after.
+"""Calls of code that is not captured: objects that it may change are compared before and after.
 
 The items and attributes that it changes are places, as where captured code changes them. The
 objects that it reads are guarded.
@@ -229,7 +229,7 @@ def refuse_identity(x: object, *others: object) -> None:
 
 
 def _refuse_given(x: object, other: object) -> None:
-    """Refuse to compare by identity an argument, made anew here, with what was there before."""
+    """Refuse to compare an argument, made anew here, by identity with an object from before."""
     captured = current().captured
     if type(x).__eq__ is object.__eq__ and id(x) in captured.given and (
             captured.is_from_outside(other)):
