@@ -292,7 +292,7 @@ READS_TEXT = {
     "inspection/profiles/limits.py", "inspection/sections/loops.py",
     # the templates of the registry, and names
     "codegen/templates.py", "codegen/scalar_code.py", "codegen/c_names.py",
-    "codegen/c_interface.py", "codegen/names.py", "codegen/cuda/host.py",
+    "codegen/c_interface.py", "codegen/names.py",
     # printed graphs, differences of texts, sentences, places
     "inspection/sections/history.py", "inspection/sections/equations.py",
     "inspection/sections/listing.py", "inspection/sections/overview.py",
