@@ -22,7 +22,7 @@ extensions = ["myst_nb"]
 root_doc = "docs/index"
 GUIDE = ["quickstart", "gallery", "sharp-bits", "coming-from", "faq", "transforms", "control-flow",
          "solvers", "extending", "reading", "debugging", "profile", "tensorflow"]
-REFERENCE = ["api", "coverage", "refusals", "numerics", "gauntlet"]
+REFERENCE = ["api", "coverage", "refusals", "codes", "numerics", "gauntlet"]
 PROJECT = ["docs/design", "benchmarks/results", "examples/data/README", "CONTRIBUTING", "CHANGELOG"]
 
 include_patterns = ["docs/*.md", "notebooks/*.ipynb", "benchmarks/results.md", "CHANGELOG.md",

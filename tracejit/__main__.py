@@ -163,7 +163,7 @@ def _report(args: argparse.Namespace) -> int:
 
 
 def _explain(args: argparse.Namespace) -> int:
-    from tracejit.codes import AREAS, CODES
+    from tracejit.codes import AREAS, CODES, page_of
 
     if args.code is None:
         for area, about in AREAS.items():
@@ -175,7 +175,7 @@ def _explain(args: argparse.Namespace) -> int:
     if code not in CODES:
         near = difflib.get_close_matches(code, CODES, 1)
         raise ValueError(f"{args.code} is no code{f'; did you mean {near[0]}?' if near else ''}")
-    print(f"{code} ({CODES[code].kind}): {CODES[code].title}")
+    print(page_of(code))
     return 0
 
 

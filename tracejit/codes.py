@@ -1,15 +1,16 @@
 """The codes of causes: what ends the message of a refusal or error, and of a reason.
 
 Data alone. Hundreds are areas; a code that was given once keeps its meaning and is never given
-again, so the table only gets longer. Each has a page, `tracejit/explanations/TJ408.md`, with a
-program, why, and what to write instead.
+again, so the table only gets longer. `explanations.md` has a page of each: a program, why, what to
+write instead, and what was looked for and not found.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["AREAS", "CODES", "Cause"]
+__all__ = ["AREAS", "CODES", "Cause", "page_of", "pages"]
 
 
 class Cause(NamedTuple):
@@ -147,3 +148,15 @@ ERRORS = {
 CODES = {code: Cause(kind, title) for kind, rows in (("refusal", REFUSALS), ("error", ERRORS))
          for code, title in rows.items()}
 """All codes."""
+
+
+def pages() -> dict[str, str]:
+    """Return the page of each code, in Markdown: "## TJ408: its title", and what follows."""
+    text = Path(__file__).with_name("explanations.md").read_text(encoding="utf-8")
+    found = [f"## TJ{part}".rstrip() for part in text.split("\n## TJ")[1:]]
+    return {page[3:8]: page for page in found}
+
+
+def page_of(code: str) -> str:
+    """Return the page of a code."""
+    return pages()[code]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import pickle
 import re
+import runpy
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,10 +18,11 @@ import tracejit
 import tracejit.codes as table
 import tracejit.errors as errors
 from tracejit.__main__ import main
-from tracejit.codes import AREAS, CODES
+from tracejit.codes import AREAS, CODES, pages
 from tracejit.errors import TracejitError
 
 PACKAGE = Path(tracejit.__file__).parent
+ROOT = Path(__file__).parents[2]
 GIVEN = Path(__file__).with_name("codes_given.txt")
 WITH_CODE = {name for name, kind in vars(errors).items()
              if isinstance(kind, type) and issubclass(kind, TracejitError) and kind.code is None}
@@ -114,6 +117,58 @@ def test_an_error_of_one_cause_has_the_code_of_its_class() -> None:
 
 def test_a_refusal_of_users_needs_no_code() -> None:
     assert str(tracejit.Refusal("no")) == "no" and tracejit.Refusal("no").code is None
+
+
+# --- pages ----------------------------------------------------------------------------------------
+
+BLOCKS = re.compile(r"^```py\n(.*?)^```$", re.M | re.S)
+HEAD = "import numpy as np\nimport tracejit\n\n\n"
+WITHOUT_PROGRAM = {
+    **dict.fromkeys(("TJ601", "TJ602", "TJ603", "TJ606"), "it needs a device, or other libraries"),
+    **dict.fromkeys(("TJ610", "TJ611", "TJ612"), "no program should meet it"),
+    "TJ124": "it would replace a builtin of this process",
+    **dict.fromkeys(("TJ119", "TJ123", "TJ316", "TJ410", "TJ411", "TJ412", "TJ417", "TJ506",
+                     "TJ508", "TJ511", "TJ512"), "its page has none yet")}
+"""The codes whose pages have no program, and why."""
+PROGRAMS = {code: BLOCKS.findall(page) for code, page in pages().items()}
+WITH_PROGRAM = [code for code, programs in PROGRAMS.items() if programs]
+
+
+def test_every_code_has_a_page_with_two_programs_a_reason_and_what_was_looked_for() -> None:
+    assert pages().keys() == CODES.keys()
+    for code, page in pages().items():
+        assert page.startswith(f"## {code}: {CODES[code].title}\n")
+        assert "**Why.** " in page and "**Looked for, and not found.** " in page
+        assert len(PROGRAMS[code]) == (0 if code in WITHOUT_PROGRAM else 2), code
+        assert ("**Instead:**" if PROGRAMS[code] else "**Instead.** ") in page
+
+
+def run(text: str, folder: Path, name: str) -> None:
+    """Run a program of a page, in a folder of its own."""
+    path = folder / f"{name}.py"
+    path.write_text(HEAD + text, encoding="utf-8")
+    runpy.run_path(str(path))
+
+
+@pytest.mark.parametrize("code", WITH_PROGRAM)
+def test_the_program_of_a_page_is_refused_with_its_code(
+        code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(Exception) as refused:
+        run(PROGRAMS[code][0], tmp_path, code)
+    assert f"[{code}]" in str(refused.value)
+
+
+@pytest.mark.parametrize("code", WITH_PROGRAM)
+def test_the_other_program_of_a_page_runs(code: str, tmp_path: Path,
+                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run(PROGRAMS[code][1], tmp_path, code)
+
+
+def test_the_page_of_the_documentation_is_made_of_them(expect_text: Any) -> None:
+    source = PACKAGE / "explanations.md"
+    expect_text(ROOT / "docs" / "codes.md", source.read_text(encoding="utf-8"))
 
 
 # --- explain --------------------------------------------------------------------------------------

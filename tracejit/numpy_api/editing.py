@@ -117,7 +117,7 @@ def _places(obj: object, what: str) -> np.ndarray:
                          obj, f"{what} gives a result of this size")
     if places is None:
         raise refuse(f"{what} at places that depend on data has a result whose size may do so too",
-                     "Use one place, constants, or np.where", "TJ210")
+                     "Use one place, constants, or np.where", "TJ212")
     return places if places.size or places.dtype == bool else places.astype(np.int64)
 
 
@@ -143,7 +143,7 @@ def _known_result(function: Callable[..., object]) -> Any:
         if found is None and by_data is None:
             raise refuse(f"{what} has a result whose size or order depends on data",
                          "Use np.where, sums and comparisons, or compute it outside and pass it as "
-                         "an argument", "TJ210")
+                         "an argument", "TJ212")
         return None if found is None else found[()]
 
     def capture(*args: object, **kwargs: object) -> Any:

@@ -140,7 +140,7 @@ def bin_edges(a: Tracer, bins: object, range_: Sequence[float] | None) -> tuple[
     """Return the edges of bins, and whether they are evenly spaced."""
     if isinstance(bins, str):
         raise refuse(f"a histogram with bins={bins!r} has a result whose size depends on data",
-                     "Say how many bins there are", "TJ210")
+                     "Say how many bins there are", "TJ212")
     if dims_of(lift(bins)):
         edges: Any = as_tracer(bins)
         if len(edges.dims) != 1:
