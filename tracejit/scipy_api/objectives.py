@@ -14,6 +14,7 @@ from tracejit.ir.walk import without_prints
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.regions.draws import refuse_draws
 from tracejit.trace.values.equations import atom_of
+from tracejit.trace.values.leaks import refuse_leaks_into
 from tracejit.trace.values.operands import TracedOperand
 
 __all__ = ["computed_again"]
@@ -68,5 +69,6 @@ def computed_again(holders: tuple[object, ...], inputs: tuple[Value, ...],
             raise refuse(f"a function that changes something outside of it, and {role}, cannot be "
                          "captured", "Return what it finds instead", "TJ510")
         block = without_prints(scope.close([atom_of(y)]))
+    refuse_leaks_into(block)
     refuse_draws(block, f"a function {role}, and which its derivative computes again")
     return block

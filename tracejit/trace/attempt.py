@@ -13,12 +13,11 @@ import tracejit.trace.python.builtin_functions  # noqa: F401  (fills the table o
 from tracejit.errors import Refusal
 from tracejit.exact import copied
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
-from tracejit.ir.dead_code import drop_dead_code
 from tracejit.ir.dims import Dim, dim_values
 from tracejit.ir.sizes import settle_block
 from tracejit.ir.types import Aval, scalar
 from tracejit.ir.user_text import graph_name, value_name
-from tracejit.ir.walk import Env, copy_dim, first_undefined
+from tracejit.ir.walk import Env, copy_dim
 from tracejit.trace.containers.choices import the_one
 from tracejit.trace.containers.heap import reached_from
 from tracejit.trace.containers.places import MaybeUnset, Poison, map_content
@@ -53,6 +52,7 @@ from tracejit.trace.state.paths import Holder, Leaf, Path
 from tracejit.trace.state.results import CannotBeNew
 from tracejit.trace.values import identities, python_numbers, states  # noqa: F401
 from tracejit.trace.values.equations import atom_of, cast, dtype_of, is_weak
+from tracejit.trace.values.leaks import refuse_leaks
 from tracejit.trace.values.mixed import returned
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.specs import ArgSpec, parameter_names, spec_of_leaf
@@ -419,18 +419,6 @@ class CaptureAttempt:
             raise Refusal("{}: {}. {}".format(where, *unlike.args), "TJ121")
         return found
 
-    def _refuse_leaks(self, graph: Graph) -> None:
-        """Refuse values of a loop or branch that Python kept where the capture did not see it."""
-        if first_undefined(graph.block, graph.sizes) is None:
-            return
-        found = first_undefined(drop_dead_code(graph).block, graph.sizes)
-        if found is not None:
-            site = found[1].site if found[1] is not None else None
-            where = line_of_error(Refusal(), self.fn) if site is None else describe_line(site)
-            raise Refusal(f"{where}: a value that was computed inside a loop or branch is used "
-                          "outside of it: something that is not captured kept it. Keep it in a "
-                          "name, a list, or an attribute that captured code assigns to", "TJ120")
-
     def _written(self, tracers: list[Any], outputs: list[Atom],
                  weak: list[bool]) -> list[tuple[int, int]]:
         """Make the arrays that were written to results, for the caller's arrays to be updated."""
@@ -487,7 +475,7 @@ class CaptureAttempt:
             trace.note(f"{many} things from outside are looked at by every call: each int, string "
                        "and structure of a container, each number in it. Pass arrays instead")
         graph = Graph(self.name, sizes, block, (*trace.notes, *notes))
-        self._refuse_leaks(graph)
+        refuse_leaks(block, sizes, line_of_error(Refusal(), self.fn))
         if self.has_generators:
             refuse_draws_drawn_again(block)
         guards = [replace(g, dim=trace.canonical(g.dim)) for g in trace.guards]

@@ -27,6 +27,7 @@ from tracejit.trace.values.equations import (
     same_dim,
 )
 from tracejit.trace.values.identities import named
+from tracejit.trace.values.leaks import refuse_leaks_into
 from tracejit.trace.values.mixed import returned
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer, scalar_of, tracer_of
@@ -117,6 +118,7 @@ def capture_block(fn: Callable[..., object], leaves: list[object], structure: St
         if frame.written:
             _refuse_written(trace.captured.names_of(frame.written))
         block = scope.close(outputs)
+    refuse_leaks_into(block)
     return block, weak, out_structure, constants, handed.heads
 
 
