@@ -4,6 +4,10 @@ It makes a vector loop handle up to four vectors at once, with a loop over singl
 rest. That hides the latency of sums and calls of functions, but rows are often short: of 148
 elements the last 20 are then done one by one. So the innermost of nested loops that only move and
 combine elements takes one vector at a time.
+
+Loops that call functions and are in no loop, or in blocks of one, take four where a call waits for
+another: `exp(sin(x))`. They take two where calls wait for none, `exp(x) + sin(x)`: the processor
+overlaps them anyhow, and what is kept on the stack around calls grows with the vectors.
 """
 
 from __future__ import annotations
@@ -12,27 +16,65 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
+from tracejit.codegen.loop_expressions import ONE, Call, Expression, Var
 from tracejit.codegen.loop_ir import Assign, If, Let, Loop, Node, While, children, expressions
 from tracejit.codegen.scalar_intrinsics import QUICK
 from tracejit.codegen.spelling import ATTRIBUTES
 
-__all__ = ["mark_scalar", "mark_single_vectors", "single_vector_loops"]
+__all__ = ["mark_scalar", "mark_vectors", "vectors_at_once"]
 
 
-def single_vector_loops(nodes: Sequence[Node], is_inside: bool = False) -> set[int]:
-    """Return the identities of the loops that take single vectors.
+def vectors_at_once(nodes: Sequence[Node], is_inside: bool = False,
+                    is_row: bool = False) -> dict[int, int]:
+    """Return how many vectors loops take at once, by identity, where that is not left to LLVM.
 
     is_inside -- whether the nodes are in a loop
+    is_row    -- whether that is another loop than one over blocks
     """
-    found: set[int] = set()
+    found: dict[int, int] = {}
     for node in nodes:
-        is_loop = isinstance(node, (Loop, While))
+        is_loop, is_block = isinstance(node, (Loop, While)), _is_over_blocks(node)
         for block in children(node):
-            found |= single_vector_loops(block, is_inside or is_loop)
-        if isinstance(node, Loop) and is_inside and not _has_loop(node.body) and (
-                not _carries_or_calls(node.body, set())):
-            found.add(id(node))
+            found |= vectors_at_once(block, is_inside or is_loop,
+                                     is_row or (is_loop and not is_block))
+        if not isinstance(node, Loop) or _has_loop(node.body):
+            continue
+        count, longest = _calls(node.body)
+        if count and not is_row:
+            found[id(node)] = 4 if count < 2 * longest else 2
+        elif is_inside and not _carries_or_calls(node.body, set()):
+            found[id(node)] = 1
     return found
+
+
+def _is_over_blocks(node: Node) -> bool:
+    return isinstance(node, Loop) and node.step != ONE
+
+
+def _calls(nodes: Sequence[Node]) -> tuple[int, int]:
+    """Return the number of calls that have vectors, and of those that wait for one another."""
+    count, longest = 0, 0
+    depths: dict[str, int] = {}
+
+    def depth(e: Expression) -> int:
+        nonlocal count
+        inner = max(map(depth, e.parts), default=0)
+        if isinstance(e, Var):
+            return depths.get(e.name, 0)
+        is_slow = isinstance(e, Call) and e.fn.libm > 0
+        count += is_slow
+        return inner + is_slow
+
+    for node in nodes:
+        for e in expressions(node):
+            found = depth(e)
+            longest = max(longest, found)
+            if isinstance(node, (Let, Assign)):
+                depths[node.name] = found
+        for block in children(node):
+            inside, deep = _calls(block)
+            count, longest = count + inside, max(longest, deep)
+    return count, longest
 
 
 def _has_loop(nodes: Sequence[Node]) -> bool:
@@ -56,9 +98,9 @@ def _carries_or_calls(nodes: Sequence[Node], read: set[str]) -> bool:
     return False
 
 
-def mark_single_vectors(module: ir.Module, jump: ir.Instruction) -> None:
-    """Tell LLVM, at the jump that closes a loop, to take one vector at a time."""
-    _mark(module, jump, "llvm.loop.interleave.count", ir.IntType(32)(1))
+def mark_vectors(module: ir.Module, jump: ir.Instruction, count: int) -> None:
+    """Tell LLVM, at the jump that closes a loop, to take so many vectors at a time."""
+    _mark(module, jump, "llvm.loop.interleave.count", ir.IntType(32)(count))
 
 
 def mark_scalar(module: ir.Module, jump: ir.Instruction) -> None:

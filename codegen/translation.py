@@ -49,7 +49,7 @@ from tracejit.codegen.loop_expressions import (
     Word,
     cast_name,
 )
-from tracejit.codegen.loop_hints import mark_single_vectors, single_vector_loops
+from tracejit.codegen.loop_hints import mark_vectors, vectors_at_once
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Return, Store, While
 from tracejit.codegen.pointers import NUMBA_TYPES, opaque, ptr_getitem, ptr_setitem
 from tracejit.codegen.scalar_intrinsics import QUICK
@@ -91,7 +91,7 @@ class Translator:
         self.values: dict[str, Typed] = {}
         self.places: dict[str, Typed] = {}
         """Of scalars that change, the memory, which LLVM makes registers of."""
-        self.single_vectors: set[int] = set()
+        self.vectors: dict[int, int] = {}
         self.sizes: set[str] = set()
         self.moved: dict[tuple[object, ...], ir.Value] = {}
         """Pointers to elements that have a long offset in their buffer, and the sizes in it."""
@@ -111,7 +111,7 @@ class Translator:
                        zip(parameters, given, strict=True)}
         self.places, self.moved = {}, {}
         self.sizes = {n for n, kind in parameters if kind == types.int64}
-        self.single_vectors = single_vector_loops(nodes)
+        self.vectors = vectors_at_once(nodes)
         if self.tables is not None:
             self.tables.mark_subprogram(made, name, line=line)
             self.tables.mark_location(self.builder, line)
@@ -194,8 +194,8 @@ class Translator:
                 goes_on = builder.icmp_signed("<", following, hi)
             i.add_incoming(following, builder.block)
             jump = builder.cbranch(goes_on, body, behind)
-            if id(node) in self.single_vectors:
-                mark_single_vectors(self.module, jump)
+            if id(node) in self.vectors:
+                mark_vectors(self.module, jump, self.vectors[id(node)])
         builder.position_at_end(behind)
 
     def while_loop(self, node: While) -> None:

@@ -13,7 +13,7 @@ from test_loop_reports import X86
 import tracejit
 
 
-def vectors_at_once(function: Callable[..., Any], *specs: str) -> list[int]:
+def vectors_of(function: Callable[..., Any], *specs: str) -> list[int]:
     """Return of each vector loop how many vectors an iteration stores, or else adds up."""
     staged = tracejit.jit(function).trace(*map(tracejit.spec, specs))
     text = staged.lower().compile().llvm
@@ -44,7 +44,7 @@ def over_time(a: Any) -> Any:
     (lambda a: np.where(a > 0.5, np.maximum(2.0 * a, 1.0), a), "f64[n, m]"),
     (over_time, "f64[n, m]")])
 def test_rows_of_plain_arithmetic_take_single_vectors(function: Any, spec: str) -> None:
-    counts = vectors_at_once(function, spec)
+    counts = vectors_of(function, spec)
     assert counts and set(counts) == {1}
 
 
@@ -54,8 +54,17 @@ def test_rows_of_plain_arithmetic_take_single_vectors(function: Any, spec: str) 
     (lambda a: np.sum(a * a, axis=1), "f64[n, m]"),  # an addition waits for the one before
     (lambda a: np.exp(a), "f64[n, m]")])  # a call takes long
 def test_long_loops_sums_and_calls_are_left_to_llvm(function: Any, spec: str) -> None:
-    counts = vectors_at_once(function, spec)
+    counts = vectors_of(function, spec)
     assert counts and max(counts) > 1
+
+
+@X86
+@pytest.mark.parametrize(("function", "count"), [
+    (lambda x: np.exp(np.sin(x)), 4), (lambda x: np.log(2.0 + np.exp(np.sin(x) * x)), 4),
+    (lambda x: np.exp(x) + np.sin(x), 2), (lambda x: np.exp(np.sin(x)) + np.log(x) * np.cos(x), 2),
+    (lambda x: np.sum(np.exp(np.sin(x))), 4), (lambda x: np.sum(np.exp(x) * np.sin(x)), 2)])
+def test_more_vectors_at_once_where_a_call_waits_for_another(function: Any, count: int) -> None:
+    assert vectors_of(function, "f64[n]") == [count]
 
 
 @X86
