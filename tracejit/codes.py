@@ -31,6 +31,8 @@ AREAS = {
     "TJ4": "changes, names for one thing, loops and branches",
     "TJ5": "derivatives",
     "TJ6": "compiled programs: devices, exports, calls from elsewhere",
+    "TJ7": "reasons of `.why()`",
+    "TJ8": "schedules: how a CPU carries a program out",
 }
 """What the hundreds are about."""
 
@@ -145,8 +147,34 @@ ERRORS = {
     "TJ613": "a function for captured code is called outside of it",
 }
 
-CODES = {code: Cause(kind, title) for kind, rows in (("refusal", REFUSALS), ("error", ERRORS))
-         for code, title in rows.items()}
+REASONS = {
+    "TJ701": "an operation has no backward part",
+    "TJ702": "what a loop or branch keeps for its way back",
+    "TJ703": "a loop is unrolled",
+    "TJ704": "a list is made item by item",
+    "TJ705": "the function is captured anew at every call",
+    "TJ706": "the first iteration of a loop is carried out before it",
+    "TJ707": "a sparse system, spline or search is computed densely",
+    "TJ708": "a call that is made once, while the function is captured",
+    "TJ709": "a print, at each call",
+    "TJ710": "arguments are told apart by how they lie in memory",
+    "TJ711": "many things from outside are looked at by every call",
+    "TJ712": "snapshots of a loop are kept, and its iterations computed again",
+    "TJ713": "a size decides, and there is a program for each outcome",
+    "TJ714": "a number is fixed in the program",
+    "TJ715": "an analysis is switched off",
+}
+
+SCHEDULES = {
+    "TJ801": "two iterations of a loop are carried out at a time",
+    "TJ802": "products of matrices in a loop are done block by block",
+    "TJ803": "loops over short rows are written out for their length",
+    "TJ804": "an array is copied in a loop",
+}
+
+CODES = {code: Cause(kind, title)
+         for kind, rows in (("refusal", REFUSALS), ("error", ERRORS), ("reason", REASONS),
+                            ("schedule", SCHEDULES)) for code, title in rows.items()}
 """All codes."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from tracejit.autodiff.nests import ForwardNest
 from tracejit.autodiff.plans import ResidualPlan, ResidualStore, is_repeatable
@@ -50,6 +51,7 @@ class Kept:
     again  -- values computed again from these
     """
 
+    code: ClassVar[str] = "TJ702"
     what: str
     site: Site | None
     stored: tuple[Residual, ...]

@@ -95,7 +95,7 @@ def resolve_block(block: Block, forward_count: int, links: Mapping[Value, Eqn]) 
     chosen = list({id(p): p for p in plans.values()}.values())
     readers = _readers(backward, chosen)
     for plan in chosen:
-        current().note(describe_plan(plan, readers))
+        current().note_object(describe_plan(plan, readers))
     env: Env = {}
     rewriter = _BackwardRewriter(links, plans)
     eqns += [rewriter.rewrite(eqn, env) for eqn in backward.eqns]

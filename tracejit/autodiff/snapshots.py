@@ -119,7 +119,7 @@ def replay_loop(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent], trips: D
     count = eqn.params["snapshots"]
     size = sum((product(v.aval.shape) * v.aval.dtype.itemsize for v in carried), start=0)
     current().note(f"{count} snapshots of what the loop carries are kept, {count * size} bytes; "
-                   "its iterations are computed again from them", eqn.site)
+                   "its iterations are computed again from them", "TJ712", eqn.site)
     saved = [apply("empty", shape=(count, *v.aval.shape), dtype=v.aval.dtype) for v in carried]
 
     def index(k: object) -> Any:

@@ -73,7 +73,8 @@ def _refuse_vectors_of_some(select: object, name: str) -> None:
     if select not in ("a", "all", 0):
         raise refuse(f"scipy.linalg.{name} of eigenvectors with select= cannot be captured",
                      "Leave select out, and take columns", "TJ203")
-    current().note("the eigenvalues of a band are those of a dense matrix on the way back")
+    current().note("the eigenvalues of a band are those of a dense matrix on the way back",
+                   "TJ707")
 
 
 def eig_banded(a_band: object, lower: bool = False, eigvals_only: bool = False,

@@ -79,7 +79,7 @@ class DeviceLowered(Displayed):
 
     def why(self) -> str:
         """Return the lines of `Traced.why`, copies in loops, and the work of one thread alone."""
-        lines = [self.traced.why(), *self.kernel.copies()]
+        lines = [self.traced.why(), *(f"{copy} [TJ804]" for copy in self.kernel.copies())]
         return "\n".join([*lines, *self.emitted.alone()])
 
     def ptx(self, capability: Capability = (8, 0)) -> dict[str, str]:

@@ -20,6 +20,7 @@ from tracejit.configuration import config, settings
 from tracejit.display import Displayed
 from tracejit.ir.core import Eqn, Graph, Value
 from tracejit.ir.dims import bare_value
+from tracejit.ir.notes import with_code
 from tracejit.ir.verifier import verify_graph
 from tracejit.passes.blocking import block_products, describe_block
 from tracejit.passes.jamming import describe_jam, unroll_and_jam
@@ -97,12 +98,12 @@ class Traced(Displayed):
 
     def why(self) -> str:
         """Return, line by line, each fixed or stored value, unrolled loop, pruned op, and why."""
-        lines = [f"without {name}: {ANALYSES[name]}" for name in sorted(self.without)]
-        lines += map(str, self.program.graph.notes)
+        lines = [f"without {name}: {ANALYSES[name]} [TJ715]" for name in sorted(self.without)]
+        lines += map(with_code, self.program.graph.notes)
         for eqn, reason in self.program.graph.reasons:
             if eqn.outputs:
                 where = f" ({eqn.site})" if eqn.site is not None else ""
-                lines.append(f"{eqn.op.name}{where} has no backward part: {reason}")
+                lines.append(f"{eqn.op.name}{where} has no backward part: {reason} [TJ701]")
         return "\n".join(lines) if lines else "nothing was fixed, stored or pruned"
 
     def lower(self) -> Any:
@@ -164,12 +165,13 @@ class Lowered(Displayed):
         """Return the lines of `Traced.why`, with lines on copies of arrays in loops, loops that
         handle several iterations at a time, and sizes of which one value has loops of its own.
         """
-        copied = dict.fromkeys([*map(describe_block, self.blocked),
-                                *map(describe_jam, self.jammed)])
+        copied = dict.fromkeys([*(f"{describe_block(e)} [TJ802]" for e in self.blocked),
+                                *(f"{describe_jam(e)} [TJ801]" for e in self.jammed)])
         short = (f"{name} == {n}: loops over it are written out, since it is {n} in the call that "
-                 "this was made for; other values have loops" for name, n in
+                 "this was made for; other values have loops [TJ803]" for name, n in
                  self.kernel.short.items())
-        return "\n".join([self.traced.why(), *self.kernel.copies(), *copied, *short])
+        copies = (f"{copy} [TJ804]" for copy in self.kernel.copies())
+        return "\n".join([self.traced.why(), *copies, *copied, *short])
 
     def compile(self) -> Compiled:
         """Return the compiled program."""

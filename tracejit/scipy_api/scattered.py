@@ -97,7 +97,8 @@ class Linear(ScatteredData):
         self.maps = as_tracer(read_attribute(triangulation, "transform"))
 
     def _at(self, x: Tracer) -> Any:
-        current().note("each point is looked for in every simplex of the triangulation")
+        current().note("each point is looked for in every simplex of the triangulation",
+                       "TJ707")
         count = need_int(self.points.dims[1], "how many coordinates points have")
         every = self.maps[None]
         least = np.min(_corner_weights(every, stop_gradient(x)[:, None], count), axis=-1)
@@ -128,7 +129,7 @@ class Nearest(ScatteredData):
     scipys = "scipy.interpolate.NearestNDInterpolator"
 
     def _at(self, x: Tracer) -> Any:
-        current().note("the distance of each point from all data points is computed")
+        current().note("the distance of each point from all data points is computed", "TJ707")
         require(np.all(np.isfinite(x)), ValueError,
                 "'x' must be finite, check for nan or inf values")
         apart: Any = stop_gradient(x)[:, None] - stop_gradient(self.points)[None]

@@ -65,7 +65,8 @@ class System:
             self.dense = as_tracer(a * np.where(good, one, none)), lu, pivots, good
         current().note(f"scipy.sparse.linalg.{name} solves a dense system of {n} unknowns here"
                        if self.dense is not None else
-                       f"scipy.sparse.linalg.{name} calls SciPy's SuperLU while the program runs")
+                       f"scipy.sparse.linalg.{name} calls SciPy's SuperLU while the program runs",
+                       "TJ707")
 
     def require_factors(self) -> None:
         """Raise SciPy's error, in the run, where the matrix is singular."""
@@ -221,7 +222,8 @@ def _direct(name: str, matrix: Sparse | Tracer, right: Tracer) -> Any:
             as_tracer(np.reshape(right, (-1,))))
         return found
     dense = cast(matrix.toarray() if isinstance(matrix, Sparse) else matrix, dtype)
-    current().note(f"scipy.sparse.linalg.{name}, which is exact here, solves a dense system")
+    current().note(f"scipy.sparse.linalg.{name}, which is exact here, solves a dense system",
+                   "TJ707")
     found = np.linalg.solve(dense, cast(right, dtype))
     return np.reshape(found, (-1,)) if right.ndim == 2 and right.dims[1] == 1 else found
 

@@ -31,7 +31,7 @@ def _dense(A: object, name: str) -> Any:
                      "Convert it with .astype(float)", "TJ218")
     require_ours(np.all(np.isfinite(dense)), NotCaptured, f"{label} of numbers that are infinite "
                  "or NaN cannot be captured. Leave them out, or call it outside")
-    current().note(f"{label} is computed of a dense matrix")
+    current().note(f"{label} is computed of a dense matrix", "TJ707")
     return dense
 
 

@@ -36,7 +36,8 @@ def basis_of(t: np.ndarray, k: int, x: np.ndarray, nu: int = 0) -> Any:
 
 def _least_squares(matrix: np.ndarray, y: np.ndarray) -> Any:
     """Return the numbers whose products are nearest to y, for each of its columns."""
-    current().note("the coefficients of a spline are the solution of a dense system here")
+    current().note("the coefficients of a spline are the solution of a dense system here",
+                   "TJ707")
     q, r = np.linalg.qr(matrix)
     columns = np.reshape(y, (y.shape[0], -1))
     found: Any = np.linalg.solve(r, np.transpose(q) @ columns)

@@ -41,7 +41,8 @@ def through(x: np.ndarray, y: np.ndarray, k: int) -> Spline:
     i = iota(dims_of(x)[0])
     one: Any = cast(as_tracer(i[:, None] == i[None, :]), np.float64)
     matrix = spline_values(as_tracer(t), one, k, as_tracer(x))
-    current().note("the coefficients of a spline are the solution of a dense system here")
+    current().note("the coefficients of a spline are the solution of a dense system here",
+                   "TJ707")
     columns = np.reshape(y, (x.shape[0], -1))
     return Spline(t, np.reshape(np.linalg.solve(matrix, columns), y.shape), k)
 

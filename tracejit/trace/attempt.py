@@ -14,6 +14,7 @@ from tracejit.errors import Refusal
 from tracejit.exact import copied
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
 from tracejit.ir.dims import Dim, dim_values
+from tracejit.ir.notes import Noted
 from tracejit.ir.sizes import settle_block
 from tracejit.ir.types import Aval, scalar
 from tracejit.ir.user_text import graph_name, value_name
@@ -443,7 +444,7 @@ class CaptureAttempt:
         self.memory.settle_writes({k for k, v in enumerate((*self.inputs, *self.captured_inputs))
                                    if v in used or v in told})
         for why in filter(None, self.memory.facts.values()):
-            self.trace.note(why)
+            self.trace.note(why, "TJ710")
 
     def _assigned(self, outputs: list[Atom], weak: list[bool]) -> list[tuple[Path, int]]:
         """Make the variables that were assigned to results."""
@@ -467,13 +468,16 @@ class CaptureAttempt:
         settle_block(block, trace.builder.equal)
         sizes = self._named_in_order(block, [v for v in self.sizes
                                              if v not in trace.builder.equal])
-        fixed = {reason: f"{reason}: fixed at {n}" for n, reason in self.found.pins.values()}
-        decided = {g.reason: f"{g.reason}: there is one program per outcome" for g in trace.guards}
+        fixed = {reason: Noted(f"{reason}: fixed at {n}", "TJ714")
+                 for n, reason in self.found.pins.values()}
+        decided = {g.reason: Noted(f"{g.reason}: there is one program per outcome", "TJ713")
+                   for g in trace.guards}
         notes = {**decided, **fixed}.values()
         many = len(trace.captured.guards) + len(trace.captured.leaves)
         if many > MANY_GUARDS:
             trace.note(f"{many} things from outside are looked at by every call: each int, string "
-                       "and structure of a container, each number in it. Pass arrays instead")
+                       "and structure of a container, each number in it. Pass arrays instead",
+                       "TJ711")
         graph = Graph(self.name, sizes, block, (*trace.notes, *notes))
         refuse_leaks(block, sizes, line_of_error(Refusal(), self.fn))
         if self.has_generators:

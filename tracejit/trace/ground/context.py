@@ -14,6 +14,7 @@ from tracejit.errors import Refusal, UncapturedError
 from tracejit.ir.builder import Builder
 from tracejit.ir.core import Site, Value
 from tracejit.ir.dims import Dim, Expr, bare_value, dim_values, evaluate, substitute
+from tracejit.ir.notes import Noted
 from tracejit.trace.ground.active import CAPTURES, is_tracing
 from tracejit.trace.ground.pool_facts import PoolFacts
 from tracejit.trace.ground.public_names import called, public_name
@@ -491,9 +492,12 @@ class Trace:
             # the content in a loop is the start of an iteration; around the loop it is the old one
             content = frame.written.setdefault(place.key, (place, content))[1]
 
-    def note(self, what: object, site: Site | None = None) -> None:
-        """Add a line to `.why()`: a text, or an object that has one."""
-        note = what if site is None else f"{describe_line(site)}: {what}"
+    def note(self, what: str, code: str, site: Site | None = None) -> None:
+        """Add a line to `.why()`, with the code of the reason."""
+        self.note_object(Noted(what if site is None else f"{describe_line(site)}: {what}", code))
+
+    def note_object(self, note: object) -> None:
+        """Add an object that has a text, and a `code`, to `.why()`."""
         if note not in self.notes:
             self.notes.append(note)
 
@@ -503,7 +507,7 @@ class Trace:
             self.unseen[what] = None
             self.note(f"{what} may give something else at the next call, and no guard sees it: the "
                       "function is captured anew at every call. Pass what it gives as an argument, "
-                      "to be captured once", find_site())
+                      "to be captured once", "TJ705", find_site())
 
     def before_rename(self, v: Value) -> Value:
         """Return the value that a value was before tapes gave it other identities."""

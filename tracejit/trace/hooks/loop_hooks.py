@@ -130,7 +130,7 @@ class LoopHooks(GeneratorHooks):
             raise need
         guards[before:] = rest
         why = need.why if isinstance(need, Unroll) else str(need)
-        current().note(f"this loop is unrolled: {why}", current().builder.find_site())
+        current().note(f"this loop is unrolled: {why}", "TJ703", current().builder.find_site())
         return False
 
     def _trace_while(self, condition: FunctionType, body: FunctionType,
@@ -350,7 +350,8 @@ class LoopHooks(GeneratorHooks):
                 raise
             if self._is_traced_by_data(items, body, changes, stop):
                 return True
-            current().note(f"this loop is unrolled: {e.why}", current().builder.find_site())
+            current().note(f"this loop is unrolled: {e.why}", "TJ703",
+                           current().builder.find_site())
             return False
         return True
 
@@ -392,7 +393,7 @@ class LoopHooks(GeneratorHooks):
         if not has_first:
             return
         current().note("the first iteration of this loop is carried out before it: "
-                       f"{refusal.why}", current().builder.find_site())
+                       f"{refusal.why}", "TJ706", current().builder.find_site())
         body(items.in_turn(0))
         test = False if stop is None else truth(stop())
         if test is True:

@@ -122,7 +122,7 @@ def call_builtin(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
         return None
     if fn is warnings.warn:
         current().note("warnings.warn() warns once, while the function is captured, whether its "
-                       "branch is taken or not; warn where the function is called")
+                       "branch is taken or not; warn where the function is called", "TJ708")
     return call_natively(fn, args, kwargs)
 
 

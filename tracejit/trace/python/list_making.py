@@ -67,7 +67,7 @@ def list_of(items: TracedIterable, element: Callable[[object], object]) -> list[
                 raise
             why = str(e)
     if why:
-        trace.note(f"this list is made item by item: {why}", trace.builder.find_site())
+        trace.note(f"this list is made item by item: {why}", "TJ704", trace.builder.find_site())
     return note_made([element(x) for x in items])  # type: ignore[no-any-return]
 
 

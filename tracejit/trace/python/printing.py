@@ -42,7 +42,7 @@ def print_in_run(args: tuple[object, ...], kwargs: dict[str, object]) -> bool:
     text = str.__str__(sep).join(letters) + str.__str__(end)
     template, atoms = _template(text)
     current().note("print() prints at each call: calls take the slower path, and the program "
-                   "cannot be called from @njit code, exported, or run on a device")
+                   "cannot be called from @njit code, exported, or run on a device", "TJ709")
     flushed = ", flushed" if kwargs.get("flush") else ""
     emit("print", atoms, {"format": template, "stream": stream + flushed})
     return True

@@ -141,7 +141,7 @@ def _reading(clock: Any) -> Callable[[], Reading]:
     name = f"time.{clock.__name__}"
 
     def read() -> Reading:
-        current().note(f"{name}() is read once, while the function is captured")
+        current().note(f"{name}() is read once, while the function is captured", "TJ708")
         return Reading(name, clock())
 
     return read

@@ -117,7 +117,7 @@ def call_with_known(call: Callable[..., object], fn: Callable[..., object],
                          "captured", "Give it a copy: x.copy()", "TJ402") from None
         known.protect_held()
         current().note(f"{public_name(fn)} was called while the function was captured: the arrays "
-                       "and numbers from outside that it read are compared at every call")
+                       "and numbers from outside that it read are compared at every call", "TJ708")
         return result
 
 
