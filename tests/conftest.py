@@ -20,6 +20,8 @@ SAMPLE = 2
 """How many cases of one parametrised test of the gauntlet `make test` runs."""
 
 DRAWN = {
+    "test_stiff_odes.py::test_robertsons_sensitivities_are_differences_of_tight_solutions": 1,
+    "test_stiff_odes.py::test_derivatives_by_ends_and_times_are_right": 1,
     "test_ode_events.py::test_events_are_scipys": 2,
     "test_ode_events.py::test_dense_output_is_scipys_and_has_derivatives": 2,
     "test_superlu.py::test_nothing_is_dense": 1,

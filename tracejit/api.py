@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import tracejit.numpy_api  # (importing fills the tables)
 import tracejit.scipy_api
-import tracejit.transforms.optimizers  # noqa: F401
+import tracejit.transforms.optimizers
+import tracejit.transforms.stiff_equations  # noqa: F401
 from tracejit.ops.callbacks import pure_callback
 from tracejit.ops.calls import (
     NoGradient,

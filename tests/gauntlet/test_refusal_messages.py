@@ -49,7 +49,7 @@ FOUND: dict[str, Case] = {
     "stats.weightedtau": (lambda x: scipy.stats.weightedtau(x, B)[0], (B,),
                           "scipy.stats.weightedtau"),
     "solve_ivp": (lambda k: scipy.integrate.solve_ivp(lambda t, y: -k * y, (0.0, 1.0), [k],
-                                                      method="Radau").y,
+                                                      method="Radau", dense_output=True).y,
                   (2.0,), "scipy.integrate.solve_ivp"),
     "sparse **": (lambda x: (SPARSE * x[0]) ** 2, (B,), "power or absolute value of a sparse"),
     "lqn": (lambda x: scipy.special.lqn(1, x[0])[0], (B,), "scipy.special.lqn"),
@@ -59,7 +59,8 @@ FOUND: dict[str, Case] = {
 NEIGHBOURS: dict[str, Case] = {
     "dblquad": (lambda a: scipy.integrate.dblquad(lambda t, s: t * a, 0, 1, 0, 1)[0], (2.0,),
                 "scipy.integrate.dblquad"),
-    "odeint": (lambda k: scipy.integrate.odeint(lambda y, t: -k * y, 1.0, B), (2.0,),
+    "odeint": (lambda k: scipy.integrate.odeint(lambda y, t: -k * y, 1.0, B,
+                                                full_output=True)[0], (2.0,),
                "scipy.integrate.odeint"),
     "gamma.moment": (lambda x: scipy.stats.gamma.moment(2, x), (B,), "scipy.stats.gamma.moment"),
     "multivariate normal": (lambda x: scipy.stats.multivariate_normal.cdf(x), (B,),

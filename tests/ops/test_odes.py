@@ -12,7 +12,6 @@ from scipy import integrate
 from test_numpy_cases import check_case
 
 import tracejit
-from tracejit.errors import Refusal
 from tracejit.trace.ground.dispatch import FOREIGN, makes_traced
 
 FINE = {"rtol": 1e-9, "atol": 1e-11}
@@ -102,14 +101,6 @@ def test_derivatives_by_the_ends_are_slopes() -> None:
         by_start, by_end = tracejit.grad(last, argnums=(0, 1))(0.5, 1.7)
     final = 2.0 * np.exp(0.5 * (0.25 - 1.7 ** 2))
     np.testing.assert_allclose([by_start, by_end], [0.5 * final, -1.7 * final], rtol=1e-6)
-
-
-@pytest.mark.parametrize(("options", "words"), [
-    ({"method": "LSODA"}, "method='LSODA'")])
-def test_what_is_not_captured_is_refused(options: dict[str, Any], words: str) -> None:
-    with pytest.raises(Refusal, match=words):
-        tracejit.grad(lambda y: integrate.solve_ivp(
-            lambda t, u: -u, (0.0, 1.0), y, **options).y[0, -1])(np.ones(1))
 
 
 @pytest.mark.parametrize(("f", "args"), [

@@ -255,8 +255,8 @@ MADE_OUTSIDE = [f"scipy.interpolate.{name}" for name in (
 """Functions with cases in `test_interpolators_made_outside.py`."""
 
 
-OF_FUNCTIONS = ["scipy.integrate.solve_ivp", "scipy.integrate.fixed_quad", "scipy.integrate.romb"]
-"""Functions with cases in `test_odes.py`."""
+OF_FUNCTIONS = [f"scipy.integrate.{name}" for name in ("solve_ivp", "odeint", "fixed_quad", "romb")]
+"""Functions with cases in `test_odes.py` and `test_stiff_odes.py`."""
 
 
 OF_INTEGRALS = ["scipy.integrate.quad"]

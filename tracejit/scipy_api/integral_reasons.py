@@ -19,8 +19,6 @@ not_captured("scipy.spatial.distance", {
     _OF_NUMBERS: "is_valid_dm is_valid_y", DTYPES: "num_obs_dm num_obs_y"})
 not_captured("scipy.integrate", {
     STEPS: "BDF DOP853 DenseOutput LSODA OdeSolution OdeSolver RK23 RK45 Radau complex_ode ode",
-    WhyNot("it is LSODA, which chooses its methods and its steps by norms that it keeps to itself",
-           "Use scipy.integrate.solve_ivp"): "odeint",
     WhyNot("it is a collocation whose mesh is chosen by its residuals",
            "Write the equations of a fixed mesh, and solve them by Newton's method"): "solve_bvp",
     _NESTED: "dblquad nquad tplquad", _ADAPTS: "cubature nsum quad_vec tanhsinh",

@@ -23,7 +23,7 @@ from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
 
-__all__: list[str] = []
+__all__ = ["STIFF", "Solution"]
 
 
 class Solution(Made):
@@ -71,13 +71,15 @@ class DenseSolution(Made):
 
 
 _METHODS = ("RK45", "RK23", "DOP853")
+STIFF: dict[str, Callable[..., Solution]] = {}
+"""The capture of methods that SciPy carries out, "solve_ivp", which a higher floor enters."""
 
 
 def _pair(method: object) -> Pair:
     """Return the coefficients of a method, as SciPy has them."""
     if method not in _METHODS:
         raise refuse(f"scipy.integrate.solve_ivp with method={method!r} cannot be captured",
-                     "Use 'RK45', 'RK23' or 'DOP853', or tracejit.register_op", "TJ203")
+                     "Use 'RK45', 'RK23', 'DOP853', 'Radau', 'BDF' or 'LSODA'", "TJ203")
     kind: Any = getattr(sys.modules["scipy.integrate"], str(method))
     if method != "DOP853":
         return Pair(kind.C, kind.A, kind.B, kind.E, kind.P, kind.error_estimator_order)
@@ -105,9 +107,14 @@ def solve_ivp(fun: Callable[..., object], t_span: tuple[float, float], y0: objec
               method: object = "RK45", t_eval: object = None, dense_output: bool = False,
               events: object = None, vectorized: bool = False, args: object = None,
               first_step: object = None, max_step: object = np.inf, rtol: object = 1e-3,
-              atol: object = 1e-6) -> Any:
-    """Return the solution of an initial value problem."""
-    pair = _pair(method)
+              atol: object = 1e-6, jac: object = None, jac_sparsity: object = None,
+              lband: object = None, uband: object = None) -> Any:
+    """Return the solution of an initial value problem.
+
+    jac, jac_sparsity, lband, uband -- not read: the Jacobian is known here
+    """
+    is_stiff = method in ("Radau", "BDF", "LSODA")
+    pair = _pair("RK45" if is_stiff else method)
     start, end = (cast(as_tracer(t), np.float64) for t in t_span)
     y = as_tracer(y0)
     if y.dtype.kind == "c" or len(y.dims) != 1:
@@ -118,10 +125,15 @@ def solve_ivp(fun: Callable[..., object], t_span: tuple[float, float], y0: objec
     share: Any = np.maximum(cast(as_tracer(rtol), np.float64), 100.0 * np.finfo(float).eps)
     least, most = (cast(as_tracer(x), np.float64) for x in (atol, max_step))
     require(np.all(least >= 0.0), ValueError, "`atol` must be positive.")
+    at: Any = None if t_eval is None else _within(t_eval, start, end)
+    if is_stiff:
+        if dense_output or events is not None or first_step is not None:
+            raise refuse(f"scipy.integrate.solve_ivp by {method} with dense_output=, events= or "
+                         "first_step= cannot be captured", "Use t_eval=", "TJ203")
+        return STIFF["solve_ivp"](fun, (start, end), y, at, (share, least, most), method, given)
     f = call_function(slope_of, (fun, start, y, given), {})
     size = _first(fun, pair, start, end, y, f, first_step, most, share, least, given)
     common = (fun, pair, start, end, y, f, size, most, share, least, given)
-    at: Any = None if t_eval is None else _within(t_eval, start, end)
     if dense_output or events is not None:
         return _followed(common, events, at, bool(dense_output))
     if at is None:

@@ -65,7 +65,8 @@ class Deferred:
     def transform(self) -> Any:
         """Return the object that carries the transform out."""
         import tracejit.scipy_api  # (importing fills the tables)
-        import tracejit.transforms.optimizers  # noqa: F401
+        import tracejit.transforms.optimizers
+        import tracejit.transforms.stiff_equations  # noqa: F401
         from tracejit.trace.ground.own_numpy import keep_numpy
 
         module, _, name = self.home.partition(":")

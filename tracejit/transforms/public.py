@@ -283,7 +283,8 @@ def vjp(fn: Callable[..., object] | None = None, *primals: object, argnums: obje
     """
     def make(f: Callable[..., object]) -> Callable[..., Any]:
         import tracejit.scipy_api  # (importing fills the tables)
-        import tracejit.transforms.optimizers  # noqa: F401
+        import tracejit.transforms.optimizers
+        import tracejit.transforms.stiff_equations  # noqa: F401
         from tracejit.transforms.linear import Pullback
 
         if not callable(f):

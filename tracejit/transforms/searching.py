@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from tracejit.ir.core import Block, Graph, Value
+from tracejit.ir.core import Block, Graph, Literal, Value
 from tracejit.ir.dims import bare_value, dim_values
 from tracejit.ir.parser import parse_graph
 from tracejit.ir.types import scalar
 from tracejit.ir.walk import copy_block, copy_type, free_values
 from tracejit.runtime.function import make_function
 from tracejit.runtime.graphs import NativeKernel
+from tracejit.trace.values.equations import emit_value
 
 __all__ = ["SEARCHES", "ScipySearch", "graph_of", "restored"]
 
@@ -24,6 +26,9 @@ Function = Callable[..., Any]
 def graph_of(blocks: Sequence[Block], name: str) -> tuple[list[Graph], list[Value]]:
     """Return blocks of an unknown as graphs, and the values that they read, which are inputs."""
     found = dict.fromkeys(v for block in blocks for v in free_values(block))
+    for d in blocks[0].inputs[0].aval.shape:
+        if bare_value(d) is None:  # arrays say the sizes that it is made of
+            found.update(dict.fromkeys(_array_of(v) for v in dim_values(d)))
     shapes = [d for v in (blocks[0].inputs[0], *found) if not v.is_log for d in v.aval.shape]
     bare = dict.fromkeys(v for d in shapes if (v := bare_value(d)) is not None)
     for d in shapes:
@@ -41,6 +46,11 @@ def graph_of(blocks: Sequence[Block], name: str) -> tuple[list[Graph], list[Valu
         graphs.append(Graph(name, tuple(env[v] for v in bare),
                             Block(inputs, inner.eqns, inner.outputs)))
     return graphs, given
+
+
+def _array_of(size: Value) -> Value:
+    """Return an array of a size."""
+    return emit_value("full", [Literal(0.0, np.dtype(np.float64))], {"shape": (size.dim,)})
 
 
 class ScipySearch:
@@ -165,7 +175,81 @@ def _curve_fit(functions: Sequence[Function], x0: np.ndarray, y: np.ndarray,
     return np.asarray(x, float), int(told["nfev"])
 
 
+# --- initial value problems -----------------------------------------------------------------------
+
+
+def _assembled(rows: np.ndarray, is_sparse: bool) -> Any:
+    """Return the Jacobian of a state and its sensitivities, of rows of derivatives by the state.
+
+    Each sensitivity has the state's own Jacobian for itself: blocks on the diagonal.
+    """
+    columns = np.asarray(rows).T
+    base = columns.shape[1]
+    count = len(columns) // base if base else 1
+    if count == 1:
+        return columns
+    if not is_sparse:
+        whole = np.kron(np.eye(count), columns[:base])
+        whole[:, :base] = columns
+        return whole
+    from scipy.sparse import coo_array, eye_array, hstack, kron, vstack
+
+    rest = kron(eye_array(count - 1), columns[:base])
+    above = coo_array((base, (count - 1) * base))
+    return hstack([coo_array(columns), vstack([above, rest])], format="csc")
+
+
+def _solved_problem(functions: Sequence[Function], start: float, end: float, y0: np.ndarray,
+                    at: np.ndarray | None, limits: tuple[object, object, float],
+                    method: str) -> Any:
+    """Return times, states and the number of calls of an initial value problem."""
+    import scipy.integrate
+
+    f, jac = functions[0], functions[1]
+    rtol, given, most = limits
+    atol = np.asarray(given)
+    if atol.ndim and len(atol) < len(y0):
+        atol = np.tile(atol, len(y0) // len(atol))
+    is_sparse = method in ("Radau", "BDF")
+
+    def slope(t: float, y: np.ndarray) -> Any:
+        return f(np.concatenate(([t], y)))
+
+    def by_state(t: float, y: np.ndarray) -> Any:
+        return _assembled(jac(np.concatenate(([t], y))), is_sparse)
+
+    if method == "odeint":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", scipy.integrate.ODEintWarning)
+            y, told = scipy.integrate.odeint(slope, y0, at, Dfun=by_state, full_output=True,
+                                             rtol=rtol, atol=atol, tfirst=True)
+        _require(told["message"] == "Integration successful.", told["message"], "odeint")
+        return at, y, 0
+    found = scipy.integrate.solve_ivp(slope, (start, end), y0, method, at, rtol=rtol, atol=atol,
+                                      max_step=most, jac=by_state)
+    _require(found.success, found.message, "solve_ivp")
+    return found.t, np.ascontiguousarray(found.y.T), found.nfev
+
+
+def _trajectory(functions: Sequence[Function], start: float, end: float, y0: np.ndarray,
+                at: np.ndarray, rtol: float, atol: np.ndarray, most: float, method: str) -> Any:
+    _, y, count = _solved_problem(functions, start, end, y0, at, (rtol, atol, most), method)
+    return np.asarray(y, float), int(count)
+
+
+def _times(functions: Sequence[Function], start: float, end: float, y0: np.ndarray,
+           at: np.ndarray, rtol: float, atol: np.ndarray, most: float, method: str) -> Any:
+    t, _, _ = _solved_problem(functions, start, end, y0, None, (rtol, atol, most), method)
+    return np.asarray(t, float), len(t)
+
+
+def _steps(functions: Sequence[Function], *args: Any) -> Any:
+    _, count = _times(functions, *args)
+    return np.float64(count), count
+
+
 SEARCHES: dict[str, Callable[..., Any]] = {
     "root": _root, "fsolve": _fsolve, "toms748": _toms748, "minimize_scalar": _minimize_scalar,
-    "minimize": _minimize, "least_squares": _least_squares, "curve_fit": _curve_fit}
+    "minimize": _minimize, "least_squares": _least_squares, "curve_fit": _curve_fit,
+    "trajectory": _trajectory, "times": _times, "steps": _steps}
 """By the name of SciPy's function: functions, arguments and settings to a solution, and a count."""
