@@ -206,7 +206,7 @@ def test_dask_guesses_the_type_of_a_compiled_function_by_an_array_of_size_0() ->
 
 
 def test_sums_keep_the_shape_of_results() -> None:
-    """`map_blocks(drop_axis=)` puts results in a row where they ought to be added: dask#8830."""
+    """`map_blocks(drop_axis=)` puts results in a row: dask#8830, dask#8637."""
     import dask.array as da
 
     outer = tracejit.sum_over(lambda x: x.T @ x, over="x")
