@@ -384,13 +384,57 @@ def test_a_matrix_is_symmetric_only_where_it_is_said_and_is() -> None:
     def not_said(m):
         return np.sum(custom_linear_solve(lambda x: m @ x, B, richardson))
 
-    assert tracejit.jit(said)(M + M.T) == pytest.approx(float(np.sum(richardson(
-        lambda x: (M + M.T) @ x, B))))
+    half = 0.5 * (M + M.T)
+    assert tracejit.jit(said)(half) == pytest.approx(float(np.sum(richardson(
+        lambda x: half @ x, B))))
     with pytest.raises(ValueError, match="symmetric is not: for two vectors"):
         tracejit.jit(said)(M)
     with pytest.raises(tracejit.Refusal, match="Give custom_linear_solve transpose_solve="):
         tracejit.grad(not_said)(M)
     assert tracejit.jvp(not_said, (M,), (M,))[1] == pytest.approx(-not_said(M))
+
+
+def once(matvec: Any, b: Any) -> Any:
+    return 0.2 * b
+
+
+def test_a_linear_solver_that_finds_no_solution_is_an_error_both_ways() -> None:
+    def solved(solve, transpose_solve, **policy):
+        return lambda m: np.sum(custom_linear_solve(
+            lambda x: m @ x, B, solve, transpose_solve, **policy) ** 2)
+
+    wrong, late = solved(once, once), solved(richardson, once)
+    for f in (wrong, tracejit.jit(wrong), tracejit.grad(wrong), tracejit.grad(late)):
+        with pytest.raises(ArithmeticError, match="no solution of a linear system"):
+            f(M)
+    late(M), tracejit.jit(late)(M)
+    for f in (solved(once, once, unconverged="warn"), tracejit.jit(solved(
+            once, once, unconverged="warn"))):
+        with pytest.warns(RuntimeWarning, match="no solution of a linear system"):
+            assert np.isfinite(f(M))
+    for f in (solved(once, once, unconverged="nan"), tracejit.jit(solved(
+            once, once, unconverged="nan"))):
+        assert np.isnan(f(M))
+    assert np.all(np.isnan(tracejit.grad(solved(richardson, once, unconverged="nan"))(M)))
+    assert np.isfinite(tracejit.jit(lambda m: custom_linear_solve(
+        lambda x: m @ x, B, once, tol=1.0))(M)).all()
+    with pytest.raises(tracejit.Refusal, match="custom_linear_solve with a tol="):
+        tracejit.jit(solved(once, once, tol=1.0))(M)
+
+
+def test_a_solver_is_judged_outside_of_captured_code_too() -> None:
+    def made(**policy: Any) -> Any:
+        return custom_root(lambda x, a: x * x - a, **policy)(lambda x0, a: x0 + 0.1)
+
+    with pytest.raises(ArithmeticError, match="what a solver returns is no solution"):
+        made()(1.0, 4.0)
+    with pytest.warns(RuntimeWarning, match="what a solver returns is no solution"):
+        assert made(unconverged="warn")(1.0, 4.0) == 1.1
+    assert np.isnan(made(unconverged="nan")(1.0, 4.0))
+    right = made()
+    assert right(1.9, 4.0) == 2.0
+    found = right(np.array([1.9, 2.9]), np.array([4.0, 9.0]))
+    assert found.tolist() == [2.0, 3.0]
 
 
 def test_a_user_solves_with_the_jacobian() -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from tracejit.autodiff.forward import ForwardSweep
 from tracejit.autodiff.reverse import ReverseSweep
 from tracejit.autodiff.solutions import (
@@ -25,14 +27,19 @@ from tracejit.ir.dead_code import prune_block
 from tracejit.ir.lowering import Inline
 from tracejit.ir.types import Aval
 from tracejit.ir.walk import copy_eqn
+from tracejit.ops.callbacks import call_back
 from tracejit.ops.calls import inline_region
 from tracejit.ops.cotangents import Cotangent, Tangent
 from tracejit.ops.kinds import only, structural
+from tracejit.trace.ground.callbacks import warned
 from tracejit.trace.ground.context import current, refuse_at
+from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.values.equations import apply, atom_of, emit
 from tracejit.trace.values.tracer import Tracer, tracer_of
+from tracejit.tree import flatten
 
-__all__ = ["LinearSystem", "linear_solution", "solution_by", "system_of"]
+__all__ = ["UNSOLVED", "LinearSystem", "linear_solution", "solution_by", "system_of",
+           "warn_in_the_run"]
 
 
 class LinearSystem:
@@ -41,17 +48,21 @@ class LinearSystem:
     regions -- the blocks: the product, the solution, and perhaps those of the transposed matrix;
                their inputs are a vector and the numbers that any of them reads
     given   -- the values of the capture that stand for these numbers
+    judged  -- how large |b - A x| may be, of |b| + |A x|, in the maximum norm, and what happens
+               else: "raise", "warn" or "nan"; of 0 nobody asks
     """
 
     regions: list[Block]
     given: list[Atom]
+    judged: tuple[float, str]
 
-    def __init__(self, regions: Sequence[Block], given: Sequence[Atom]) -> None:
-        self.regions, self.given = list(regions), list(given)
+    def __init__(self, regions: Sequence[Block], given: Sequence[Atom],
+                 judged: tuple[float, str] = (0.0, "raise")) -> None:
+        self.regions, self.given, self.judged = list(regions), list(given), judged
 
     def transposed(self) -> LinearSystem:
         """Return the system of the transposed matrix."""
-        return LinearSystem([*self.regions[2:], *self.regions[:2]], self.given)
+        return LinearSystem([*self.regions[2:], *self.regions[:2]], self.given, self.judged)
 
     def product(self, v: Tracer) -> Tracer:
         """Return the matrix times a vector."""
@@ -101,14 +112,62 @@ def linear_solution(system: LinearSystem, b: Tracer) -> Tracer:
     """Return the solution for a right-hand side, with its derivatives by all that comes into it."""
     (found,) = inline_region(system.regions[1], stopped([atom_of(b), *system.given]))
     operands = [value_of(found).value, atom_of(b), *system.given]
-    (x,) = emit("linear_solution", operands, {}, system.regions)
-    return tracer_of(x)
+    (x,) = emit("linear_solution", operands, _told(system), system.regions)
+    return _judged(system, tracer_of(x), b)
+
+
+def _told(system: LinearSystem) -> Params:
+    tol, unconverged = system.judged
+    return {"tol": tol, "unconverged": unconverged}
+
+
+def _of(eqn: Eqn, given: Sequence[Atom], first: int = 0) -> LinearSystem:
+    """Return the system of an equation, whose regions begin at a number."""
+    judged = eqn.params["tol"], eqn.params["unconverged"]
+    return LinearSystem(eqn.regions[first:], given, judged)
+
+
+UNSOLVED = ("what a solver returns is no solution of a linear system: |b - A x| is {0:.3g}, and "
+            "|b| is {1:.3g}")
+
+
+def _judged(system: LinearSystem, x: Tracer, b: Tracer) -> Tracer:
+    """Return a solution; where it is none, end the program, warn, or return NaN.
+
+    A right-hand side that is infinite or NaN is not judged.
+    """
+    tol, unconverged = system.judged
+    if tol == 0.0:
+        return x
+    held, right, *given = map(value_of, stopped([atom_of(x), atom_of(b), *system.given]))
+    image: Any = value_of(inline_region(system.regions[0], [atom_of(held), *map(
+        atom_of, given)])[0])
+    away, size, other = (np.max(np.abs(y), initial=0.0) if y.dims else np.abs(y)
+                         for y in (right - image, right, image))
+    one = x.dtype.type(1)
+    good: Any = np.logical_or(away <= x.dtype.type(tol) * (size + other),
+                              np.logical_not(np.isfinite(size)))
+    if unconverged == "raise":
+        emit("check", [*map(atom_of, (good, away, size))],
+             {"error": "ArithmeticError", "message": UNSOLVED})
+    elif unconverged == "warn":
+        warn_in_the_run(good, (away, size), UNSOLVED)
+    else:
+        x = x * np.where(good, one, x.dtype.type(np.nan))
+    return x
+
+
+def warn_in_the_run(good: object, sizes: Sequence[object], text: str) -> None:
+    """Warn, in the run and with the user's line, where something is not good."""
+    line = describe_line(find_site()).replace("{", "{{").replace("}", "}}")
+    call_back(warned, (good, *sizes, f"{line}: {text}"), flatten(())[1], (), (), (),
+              op="effect_callback")
 
 
 def _jvp(sweep: ForwardSweep, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
     new = copy_eqn(eqn, sweep.env)
     sweep.builder.append(new)
-    system = LinearSystem(new.regions, new.inputs[2:])
+    system = _of(new, new.inputs[2:])
     right: Any = tangents[1]
     moving = [k for k, t in enumerate(tangents) if k > 1 and t is not None]
     if moving:
@@ -124,7 +183,7 @@ def _vjp(sweep: ReverseSweep, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
         raise refuse_at(eqn.site, "the derivative in reverse mode of a linear system without a way "
                         "to solve the transposed one is not known",
                         "Give custom_linear_solve transpose_solve=, or symmetric=True", "TJ504")
-    system = LinearSystem(eqn.regions, eqn.inputs[2:])
+    system = _of(eqn, eqn.inputs[2:])
     ct = value_of(atom_of(sweep.dense(cts[0], eqn.output.aval)))
     found[1] = linear_solution(system.transposed(), ct)
     wanted = [k for k, a in enumerate(eqn.inputs) if k > 1 and sweep.wants(a)]
@@ -140,8 +199,8 @@ def _infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> A
     return only(avals[0])
 
 
-structural("linear_solution", lambda *xs, regions: xs[0], _infer, Inline("operands"), _vjp, _jvp,
-           cost=0.0)
+structural("linear_solution", lambda *xs, tol, unconverged, regions: xs[0], _infer,
+           Inline("operands"), _vjp, _jvp, cost=0.0)
 
 
 # --- solutions of equations whose Jacobian is solved with by a user's function --------------------
@@ -153,7 +212,7 @@ def solution_by(equations: Equations, x: Tracer, system: LinearSystem) -> Tracer
     system -- of the Jacobian; the first value that it reads is the solution
     """
     operands = [x.value, *equations.given, *system.given[1:]]
-    (found,) = emit("solution_by", operands, {"count": len(equations.given)},
+    (found,) = emit("solution_by", operands, {"count": len(equations.given), **_told(system)},
                     [equations.block, *system.regions])
     return tracer_of(found)
 
@@ -162,8 +221,7 @@ def _by_parts(eqn: Eqn) -> tuple[list[Atom], LinearSystem]:
     """Return the inputs of the equations, and the system of the Jacobian."""
     count = eqn.params["count"]
     x = eqn.output
-    return [x, *eqn.inputs[1:1 + count]], LinearSystem(eqn.regions[1:], [
-        x, *eqn.inputs[1 + count:]])
+    return [x, *eqn.inputs[1:1 + count]], _of(eqn, [x, *eqn.inputs[1 + count:]], 1)
 
 
 def _by_jvp(sweep: ForwardSweep, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
@@ -191,5 +249,5 @@ def _by_vjp(sweep: ReverseSweep, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any
     return found
 
 
-structural("solution_by", lambda *xs, count, regions: xs[0], _infer, Inline("operands"), _by_vjp,
-           _by_jvp, cost=0.0)
+structural("solution_by", lambda *xs, count, tol, unconverged, regions: xs[0], _infer,
+           Inline("operands"), _by_vjp, _by_jvp, cost=0.0)

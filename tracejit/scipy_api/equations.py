@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tracejit.autodiff.linear_solutions import LinearSystem, solution_by, system_of
+from tracejit.autodiff.linear_solutions import (
+    LinearSystem,
+    solution_by,
+    system_of,
+    warn_in_the_run,
+)
 from tracejit.autodiff.solutions import (
     Equations,
     closed,
@@ -22,16 +26,13 @@ from tracejit.autodiff.solutions import (
 from tracejit.ir.core import Block, Value
 from tracejit.ir.types import Aval
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.ops.callbacks import call_back
 from tracejit.ops.calls import inline_region
 from tracejit.scipy_api.objectives import computed_again
 from tracejit.trace.ground.context import current, refuse
-from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import apply, atom_of, cast, emit, same_dim
 from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.tracer import Tracer, scalar_of, tracer_of
-from tracejit.tree import flatten
 
 __all__ = ["Policy", "as_shaped", "captured_solve", "equations_of", "with_derivatives"]
 
@@ -86,7 +87,7 @@ def as_shaped(y: Tracer, x: Tracer) -> Tracer:
 def with_derivatives(equations: Equations, x: Tracer, policy: Policy) -> Tracer:
     """Check a solution, and return it with the derivatives that the equations imply."""
     if policy.solve is not None:
-        system = _system(equations, x, policy.solve)
+        system = _system(equations, x, policy.solve, policy)
         held = [x.value, *stopped(equations.given)]
         value: Any = tracer_of(inline_region(equations.block, held)[0])
         back = [atom_of(value), x.value, *stopped(system.given[1:])]
@@ -118,15 +119,8 @@ def _judged(x: Tracer, value: Tracer, delta: Tracer, policy: Policy) -> Any:
         emit("check", [*map(atom_of, (good, *sizes[1:]))],
              {"error": "ArithmeticError", "message": _UNSOLVED})
     elif policy.unconverged == "warn":
-        call_back(_warn, (good, *sizes[1:], describe_line(find_site())), flatten(())[1], (), (), (),
-                  op="effect_callback")
+        warn_in_the_run(good, sizes[1:], _UNSOLVED)
     return good
-
-
-def _warn(good: bool, value: float, delta: float, line: str) -> tuple[()]:
-    if not good:
-        warnings.warn(f"{line}: {_UNSOLVED.format(value, delta)}", RuntimeWarning, stacklevel=2)
-    return ()
 
 
 def captured_solve(solve: Callable[..., object], product: Callable[..., object],
@@ -145,7 +139,8 @@ def captured_solve(solve: Callable[..., object], product: Callable[..., object],
     return computed_again((solve,), (b,), solution, "which solves a linear system")
 
 
-def _system(equations: Equations, x: Tracer, solve: Callable[..., object]) -> LinearSystem:
+def _system(equations: Equations, x: Tracer, solve: Callable[..., object],
+            policy: Policy) -> LinearSystem:
     """Return the linear system of the Jacobian at x."""
     v = Value(Aval(x.dtype, x.dims), "v")
     product = computed_again((), (v,), lambda: jacobian_product(equations, x.value, tracer_of(v)),
@@ -154,4 +149,6 @@ def _system(equations: Equations, x: Tracer, solve: Callable[..., object]) -> Li
     def block(times: Callable[..., Any]) -> Block:
         return captured_solve(solve, times, x)
 
-    return system_of(product, block, block, [x.value])
+    system = system_of(product, block, block, [x.value])
+    system.judged = policy.tol, policy.unconverged
+    return system

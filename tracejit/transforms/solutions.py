@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import functools
+import warnings
+import weakref
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Literal
 
 import numpy as np
 
-from tracejit.autodiff.linear_solutions import LinearSystem, linear_solution, system_of
+from tracejit.autodiff.linear_solutions import (
+    UNSOLVED,
+    LinearSystem,
+    linear_solution,
+    system_of,
+)
+from tracejit.configuration import config
 from tracejit.ir.core import Block, Value
 from tracejit.ir.dims import product
 from tracejit.ir.types import Aval
@@ -24,7 +32,7 @@ from tracejit.scipy_api.equations import (
     with_derivatives,
 )
 from tracejit.scipy_api.objectives import computed_again
-from tracejit.trace.ground.context import current, is_tracing
+from tracejit.trace.ground.context import current, is_tracing, refuse
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.state.paths import Holder, Path
 from tracejit.trace.values.eager import holds_recorded, record_whole
@@ -63,8 +71,8 @@ def custom_root(residual: Callable[..., object], *, argnums: int | tuple[int, ..
     captured code it is called back with arrays, like a function of `pure_callback`, and its result
     is checked: with F and its Jacobian J there, Newton's correction J⁻¹F tells how far the solution
     is. Derivatives are those of the implicit function theorem, J x' = -F', of any order, in both
-    modes. Outside of captured code the solver is called as it is, and nobody asks whether it has
-    found one.
+    modes. Outside of captured code the solver is called as it is, and its result checked in the
+    same way, by the residual's capture.
 
     Raises `ArithmeticError`, when called, where x is no solution, `LinAlgError` where J is
     singular, `TypeError` or `ValueError` where x is not like x0.
@@ -129,10 +137,7 @@ def _decorator(name: str, residual: Callable[..., object], argnums: int | tuple[
     """Return the decorator of solvers; what it holds is what tells two of them apart in a store."""
     if not callable(residual):
         raise TypeError(f"{name} takes a function, not {residual!r}")
-    if unconverged not in ("raise", "warn", "nan"):
-        raise ValueError(f"unconverged is 'raise', 'warn' or 'nan', not {unconverged!r}")
-    if not tol > 0.0:
-        raise ValueError(f"tol is a positive number, not {tol!r}")
+    _require_policy(tol, unconverged)
     if has_aux is True:
         raise TypeError("has_aux=True does not say what the solver returns behind x. Give its "
                         "spec: has_aux=tracejit.spec('int')")
@@ -149,7 +154,9 @@ def _decorator(name: str, residual: Callable[..., object], argnums: int | tuple[
             if not is_tracing():
                 if holds_recorded((x0, args)):
                     return record_whole(root, (x0, *args), {})
-                return _called_plainly(solver, x0, args, has_aux)
+                found = _called_plainly(solver, x0, args, has_aux)
+                return _judged_plainly(root, residual, found, args, has_aux is not False,
+                                       Policy(tol, unconverged, solve))
             note_callee(solver, name)
             for f in (residual, solve):
                 _own(f)
@@ -161,18 +168,50 @@ def _decorator(name: str, residual: Callable[..., object], argnums: int | tuple[
     return decorate
 
 
+def _require_policy(tol: float | None, unconverged: str) -> None:
+    if unconverged not in ("raise", "warn", "nan"):
+        raise ValueError(f"unconverged is 'raise', 'warn' or 'nan', not {unconverged!r}")
+    if tol is not None and not tol > 0.0:
+        raise ValueError(f"tol is a positive number, not {tol!r}")
+
+
 def _own(f: object) -> None:
     """Let the attributes that a method, a partial or an object reads be captured state."""
     if f is not None and not isinstance(f, FunctionType):
         current().captured.own_bound(f, Path(Holder(f), getattr(f, "__name__", "residual")))
 
 
+def _as_it_is(x: object, *args: object) -> object:
+    """Return a solution that was found before."""
+    return x
+
+
 def _called_plainly(solver: Solver, x0: object, args: tuple[object, ...], has_aux: object) -> Any:
-    """Call a solver outside of captured code; its result is checked like that of captured code."""
+    """Call a solver outside of captured code; the kind of its result is checked."""
     start = x0 if type(x0) is float else np.asarray(x0)[()]
     _require_floats(np.asarray(start).dtype)
     like = spec("float") if type(start) is float else start
     return called(solver, like if has_aux is False else (like, has_aux), (start, *args))
+
+
+_CHECKS: weakref.WeakKeyDictionary[object, Callable[..., object]] = weakref.WeakKeyDictionary()
+"""By decorated solver: the transform that checks a solution."""
+
+
+def _judged_plainly(root: object, residual: Callable[..., object], found: Any,
+                    args: tuple[object, ...], has_aux: bool, policy: Policy) -> Any:
+    """Return a result whose solution is checked like that of captured code."""
+    from tracejit.transforms.public import jit
+
+    if root not in _CHECKS:
+        checked = _decorator("custom_root", residual, None, False, policy.solve, policy.tol,
+                             policy.unconverged)(_as_it_is)
+        _CHECKS[root] = jit(checked)
+    with config(disable_jit=True):
+        x = _CHECKS[root](found[0] if has_aux else found, *args)
+    if policy.unconverged != "nan":
+        return found
+    return (x, found[1]) if has_aux else x
 
 
 def _require_floats(dtype: np.dtype) -> None:
@@ -222,7 +261,8 @@ def _held(x: Any) -> Any:
 
 def custom_linear_solve(matvec: Callable[..., object], b: object, solve: Callable[..., object],
                         transpose_solve: Callable[..., object] | None = None,
-                        symmetric: bool = False) -> Any:
+                        symmetric: bool = False, *, tol: float | None = None,
+                        unconverged: Unconverged = "raise") -> Any:
     """Return the solution x of A x = b that `solve` finds, with derivatives by b and by A.
 
     matvec          -- the product A x, a linear function of an array like b
@@ -232,11 +272,15 @@ def custom_linear_solve(matvec: Callable[..., object], b: object, solve: Callabl
                        `vecmat` is made of `matvec`; None: there is no derivative in reverse mode
     symmetric       -- whether A is symmetric: then `solve` is used for both. It is checked with
                        one pair of vectors
+    tol             -- how large |b - A x| may be, as a part of |b| + |A x|, in the maximum norm;
+                       None for 1e-6, or 1e-3 of float32
+    unconverged     -- "raise", "warn" or "nan": what happens where it is larger
 
-    No derivative goes through `solve`: A x' = b' - A' x, at every order. That `matvec` is linear,
-    and x a solution, is not checked; `custom_root` of `A x - b` checks solutions. Outside of
-    captured code this is `solve(matvec, b)`.
+    No derivative goes through `solve`: A x' = b' - A' x, at every order. One product tells whether
+    x is a solution, also of the systems that derivatives solve, with A and its transpose; that
+    `matvec` is linear is not checked.
 
+    Raises `ArithmeticError`, when called, where x is no solution.
     Raises `ValueError` where x is not like b, and where a matrix is not symmetric.
     Raises `Refusal` for a derivative in reverse mode without `transpose_solve`.
 
@@ -253,8 +297,12 @@ def custom_linear_solve(matvec: Callable[..., object], b: object, solve: Callabl
     >>> f(np.array([1.0, 2.0])).round(6)
     array([ 0.6, -0.2])
     """
+    if isinstance(tol, TracedOperand):
+        raise refuse("custom_linear_solve with a tol= that is computed, or read from outside",
+                     "Write the number into the call", "TJ205")
+    _require_policy(tol, unconverged)
     if not is_tracing():
-        return solve(matvec, b)
+        return _solved_plainly(matvec, b, solve(matvec, b), tol, unconverged)
     right = as_tracer(b)
     if right.dtype.kind != "f":
         raise TypeError(f"custom_linear_solve takes real floats, and b is of {right.dtype}")
@@ -275,9 +323,33 @@ def custom_linear_solve(matvec: Callable[..., object], b: object, solve: Callabl
         return lambda product: captured_solve(how, product, right)
 
     system = system_of(block, by(solve), None if turned is None else by(turned))
+    system.judged = _tolerance(right.dtype, tol), unconverged
     if symmetric:
         _require_symmetric(system, right)
     return linear_solution(system, right)
+
+
+def _tolerance(dtype: np.dtype, tol: float | None) -> float:
+    return tol if tol is not None else 1e-6 if dtype.itemsize >= 8 else 1e-3
+
+
+def _solved_plainly(matvec: Callable[..., object], b: object, x: Any, tol: float | None,
+                    unconverged: str) -> Any:
+    """Return a solution outside of captured code, judged like one of captured code."""
+    if holds_recorded((b, x)):
+        return x
+    right, image = np.asarray(b), np.asarray(matvec(x))
+    away, size, other = (float(np.max(np.abs(y), initial=0.0)) for y in (
+        right - image, right, image))
+    if not np.isfinite(size) or away <= _tolerance(right.dtype, tol) * (size + other):
+        return x
+    text = UNSOLVED.format(away, size)
+    if unconverged == "raise":
+        raise ArithmeticError(text)
+    if unconverged == "warn":
+        warnings.warn(text, RuntimeWarning, stacklevel=3)
+        return x
+    return x * np.nan
 
 
 def _require_symmetric(system: LinearSystem, like: Tracer) -> None:

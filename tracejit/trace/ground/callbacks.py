@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from tracejit.tree import Structure, flatten, unflatten
 
-__all__ = ["Callee", "keep_error", "raise_kept_error"]
+__all__ = ["Callee", "keep_error", "raise_kept_error", "warned"]
 
 _NUMBERS: dict[str, type] = {"float": float, "int": int, "complex": complex, "bool": bool}
 
@@ -133,3 +134,10 @@ def raise_kept_error() -> None:
     e, _KEPT.error = _KEPT.error, None
     assert e is not None
     raise e
+
+
+def warned(good: bool, first: float, second: float, text: str) -> tuple[()]:
+    """Warn where something is not good, in a text that has places for two numbers."""
+    if not good:
+        warnings.warn(text.format(first, second), RuntimeWarning, stacklevel=2)
+    return ()
