@@ -332,8 +332,8 @@ class _Scheduler:
         return False
 
     def _may_join(self, step: Step, statement: Statement) -> bool:
-        """Whether a statement may share all of its loops with a step."""
-        return self.style.shares_loops and isinstance(step, Nest) and (
+        """Whether a statement, which has some, may share all of its loops with a step."""
+        return self.style.shares_loops and isinstance(step, Nest) and bool(statement.vars) and (
             step.extent == statement.extents[0]) and len(
             self._common_loops(step, statement)[0]) == len(statement.vars)
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import string
 import textwrap
 from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
 import pytest
 from ir_text import graph_of, table
 
-import tracejit.api  # noqa: F401  (fills the table of ops)
+import tracejit
 from tracejit.codegen import schedule
 from tracejit.codegen.buffers import Buffer, Buffers
 from tracejit.codegen.liveness import Liveness
@@ -591,3 +593,19 @@ def test_each_reason_has_a_case() -> None:
     parts = {text: max((part for part, *_ in string.Formatter().parse(text)), key=len)
              for text in reasons}
     assert not [text for text, part in parts.items() if part not in CASES]
+
+
+def test_folds_whose_loops_have_one_iteration_each_are_placed() -> None:
+    """Of a filter with one observation: a fold of sizes that are all 1 has no loop to share."""
+    def variance(noise: Any, ys: Any) -> Any:
+        seen = np.array([[1.0, 0.0]])
+        covariance = np.eye(2) * noise[0]
+        for y in ys:
+            innovation = seen @ covariance @ seen.T + 0.1 * y[0]
+            gain = np.linalg.solve(innovation, seen @ covariance).T
+            covariance = covariance - gain @ innovation @ gain.T
+        return covariance[0, 0]
+
+    noise, ys, h = np.array([0.9, 0.1]), np.ones((3, 1)), np.array([1e-6, 0.0])
+    slope = (variance(noise + h, ys) - variance(noise - h, ys)) / 2e-6
+    np.testing.assert_allclose(tracejit.grad(variance)(noise, ys), [slope, 0.0], rtol=1e-6)
