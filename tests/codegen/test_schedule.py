@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from ir_text import graph_of, table
 
-import tracejit
+import tracejit.api
 from tracejit.codegen import schedule
 from tracejit.codegen.buffers import Buffer, Buffers
 from tracejit.codegen.liveness import Liveness
