@@ -1,7 +1,6 @@
 """The analyses that can be switched off, to see what each brings: `config(without="jamming")`.
 
-Data alone. Results are right without any of them; under fp="strict" they have the same bits, but
-for fusion and jamming, without which sums are in another order.
+Data alone. Results are right without any of them; the last bits may differ.
 """
 
 from __future__ import annotations
