@@ -23,7 +23,7 @@ import numpy as np
 
 from tracejit.codegen.elements import Elements, Idx, is_array
 from tracejit.ir.core import Atom, Eqn, Graph, Value
-from tracejit.ir.lowering import Alias, Gather, Index, Pointwise, View, Write, turns_rows
+from tracejit.ir.lowering import CALL_COST, Alias, Gather, Index, Pointwise, View, Write, turns_rows
 from tracejit.ir.types import scalar
 from tracejit.ir.walk import all_eqns
 
@@ -31,6 +31,9 @@ __all__ = ["arrays_read_by_many", "ends_of_stretches", "repeated_arrays", "seen_
 
 MOST_REPEATS = 48
 """How many operations the code of one element may have beyond one for each equation."""
+
+MOST_CALLS = 2
+"""How many calls such as exp the code of one element may have beyond one for each equation."""
 
 MOST_READERS = 8
 """How many equations with storage may each compute a virtual array again."""
@@ -48,11 +51,14 @@ def repeated_arrays(graph: Graph, elements: Elements) -> Iterator[Value]:
     """Yield arrays to be stored, one after the other, until no element repeats too much code."""
     for eqn in all_eqns(graph.block):
         for v in eqn.outputs:
-            while elements.is_virtual(v) and elements.operations(v) > MOST_REPEATS:
+            while elements.is_virtual(v) and (
+                    elements.operations(v) > MOST_REPEATS
+                    or (isinstance(eqn.op.lowering, Write) and elements.has_call(v))):
                 count = _Count(elements)
                 count.element(v, _anywhere(v))
                 repeated = count.most_repeated(v)
-                if count.repeats <= MOST_REPEATS or repeated is None:
+                if repeated is None or (count.repeats <= MOST_REPEATS
+                                        and count.repeated_calls <= MOST_CALLS):
                     break
                 yield repeated
 
@@ -108,6 +114,12 @@ class _Count:
     def repeats(self) -> int:
         """Return the number of operations beyond one for each equation."""
         return self.emitted.total() - len(self.emitted)
+
+    @property
+    def repeated_calls(self) -> int:
+        """Return the number of calls beyond one for each equation."""
+        return sum(times - 1 for v, times in self.emitted.items()
+                   if self.elements.makers[v].op.cost >= CALL_COST)
 
     def most_repeated(self, root: Value) -> Value | None:
         """Return the array nearest to the root, in the order of the program, that is repeated."""

@@ -22,6 +22,7 @@
 |                       | or other elements of the array that they are written to               |
 | shifted repeatedly    | arrays that one element would compute at many places, where a shifted |
 |                       | array is made of a shifted array, and so on (`repetition.py`)         |
+|                       | or, of a sum of shifted arrays, by several calls such as exp          |
 | seen transposed       | arrays that take a call such as exp, on the CPU (`repetition.py`)     |
 | used repeatedly       | arrays that take a division and are repeated along an outer loop, or  |
 |                       | a call such as exp and are repeated along any                         |

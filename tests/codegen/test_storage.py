@@ -10,11 +10,13 @@ import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from ir_text import graph_of, table
 
-import tracejit.api  # noqa: F401  (fills the table of ops)
+import tracejit.api
 from tracejit.codegen import storage
 from tracejit.codegen.cuda.lower import CUDA
 from tracejit.codegen.storage import choose_storage
@@ -519,6 +521,22 @@ def test_what_many_sums_are_made_of_is_computed_once(sums: int, stored: int) -> 
                   f"%b{k}_: f64[] = reduce_sum(%a{k}_) {{axes=(0,)}}"]
     found = stored_in([*lines, "return " + ", ".join(f"%b{k}_" for k in range(sums))])
     assert found == ({MANY: stored} if stored else {})
+
+
+@pytest.mark.parametrize(("slices", "is_once"), [(2, False), (3, False), (5, True), (6, True)])
+def test_calls_are_not_repeated_for_many_slices(slices: int, is_once: bool) -> None:
+    """Each slice of x adds the cotangent of tanh to x's, an element further on."""
+    def smooth(x: Any, w: Any) -> Any:
+        count = len(x) - slices + 1
+        return np.sum(np.tanh(sum(w[k] * x[k:k + count] for k in range(slices))))
+
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=50), rng.normal(size=slices)
+    gradient = tracejit.grad(smooth)
+    calls = gradient.trace(x, w).lower().source.split("def kernel")[1].count("tanh(")
+    assert (calls == 1) == is_once
+    slope = 1.0 - np.tanh(np.convolve(x, w[::-1], "valid")) ** 2
+    np.testing.assert_allclose(gradient(x, w), np.convolve(slope, w, "full"), rtol=1e-13)
 
 
 # --- the law of the table -----------------------------------------------------------------------
