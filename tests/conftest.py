@@ -28,7 +28,7 @@ DRAWN = {
     **{f"test_codes.py::{name}": 4 for name in (
         "test_the_program_of_a_page_is_refused_with_its_code",
         "test_the_other_program_of_a_page_runs")},
-    "test_without_analyses.py::test_without_an_analysis_results_have_the_same_bits": 8,
+    "test_without_analyses.py::test_without_an_analysis_results_agree": 8,
     "test_superlu.py::test_values_are_scipys_and_derivatives_those_of_a_dense_matrix": 6,
     "test_superlu.py::test_complex_systems_are_those_of_a_dense_matrix": 4,
     "test_gauntlet.py::test_an_answer_is_right_or_there_is_none": 25,
