@@ -163,6 +163,7 @@ REASONS = {
     "TJ713": "a size decides, and there is a program for each outcome",
     "TJ714": "a number is fixed in the program",
     "TJ715": "an analysis is switched off",
+    "TJ716": "SciPy carries out a part of the program, called back",
 }
 
 SCHEDULES = {

@@ -54,7 +54,8 @@ def _equations(fun: Callable[..., object], y: Tracer, args: tuple[object, ...]) 
 def stiff(fun: Callable[..., object], problem: Problem, args: tuple[object, ...],
           has_times: bool) -> Solution:
     """Return the solution of `solve_ivp` by a method that SciPy carries out."""
-    current().note(f"scipy.integrate.solve_ivp by {problem.method} is SciPy's, called back")
+    current().note(f"scipy.integrate.solve_ivp by {problem.method} is SciPy's, called back",
+                   "TJ716")
     equations = _equations(fun, problem.y0, args)
     n = problem.y0.dims[0]
     if not has_times:
