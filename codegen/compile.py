@@ -28,6 +28,7 @@ from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.libraries import load_libmvec
 from tracejit.codegen.line_tables import LineTables
 from tracejit.codegen.loop_expressions import Array
+from tracejit.codegen.loop_ir import loops_in
 from tracejit.codegen.machine import load_object, target_machine
 from tracejit.codegen.parallel_calls import add_part
 from tracejit.codegen.pointers import NUMBA_TYPES, Ptr
@@ -267,6 +268,8 @@ def _emit(functions: Functions, symbol: str, contexts: tuple[Any, Any], module: 
     made = translator.function(f"{symbol}.kernel", list(zip(kernel.parameters, signature,
                                                             strict=True)), nodes)
     _add_entry(made, signature, symbol, tables)
+    if any(loops_in(nodes)):
+        align_stack(module.get_global(symbol))
     if tables is not None:
         tables.finalize()
 
@@ -312,7 +315,6 @@ def _add_entry(kernel: ir.Function, signature: tuple[types.Type, ...], symbol: s
     count = sum(isinstance(t, (Ptr, types.CPointer)) for t in signature) - 1
     entry = ir.Function(kernel.module, ir.FunctionType(word, [
         byte, byte.as_pointer(), word.as_pointer()]), symbol)
-    align_stack(entry)
     builder = ir.IRBuilder(entry.append_basic_block())
     if tables is not None:
         tables.mark_subprogram(entry, symbol)

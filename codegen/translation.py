@@ -50,7 +50,18 @@ from tracejit.codegen.loop_expressions import (
     cast_name,
 )
 from tracejit.codegen.loop_hints import mark_vectors, vectors_at_once
-from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Return, Store, While
+from tracejit.codegen.loop_ir import (
+    Assign,
+    Do,
+    If,
+    Let,
+    Loop,
+    Node,
+    Return,
+    Store,
+    While,
+    loops_in,
+)
 from tracejit.codegen.pointers import NUMBA_TYPES, opaque, ptr_getitem, ptr_setitem
 from tracejit.codegen.scalar_intrinsics import QUICK
 from tracejit.codegen.vector_math import align_stack
@@ -102,7 +113,8 @@ class Translator:
         kinds = tuple(kind for _, kind in parameters)
         called = self.context.call_conv.get_function_type(types.int64, kinds)
         made = ir.Function(self.module, called, name)
-        align_stack(made)
+        if any(loops_in(nodes)):
+            align_stack(made)
         labels = [f"_{n}" for n, _ in parameters]
         self.context.call_conv.decorate_function(made, labels, kinds, noalias=False)
         self.builder = ir.IRBuilder(made.append_basic_block("entry"))
