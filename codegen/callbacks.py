@@ -15,19 +15,19 @@ from tracejit.ir.core import Eqn
 __all__ = ["Callbacks"]
 
 
-class Callbacks(OutsideCalls):
+class Callbacks:
     """Writes calls of Python functions.
 
     called -- the function of each call, with its operands and results, by its number
     """
 
     def __init__(self, frame: KernelFrame, code: ScalarCode) -> None:
-        super().__init__(frame, code)
+        self.frame, self.outside = frame, OutsideCalls(frame, code)
         self.called: list[Called] = []
 
     def lower(self, eqn: Eqn) -> None:
         """Call a function, and leave the kernel where it raised."""
-        words, numbers = self.words(eqn)
+        words, numbers = self.outside.words(eqn)
         kinds = [tuple((a.aval.dtype, len(a.aval.shape)) for a in atoms)
                  for atoms in (eqn.inputs, eqn.outputs)]
         self.called.append((eqn.params["callee"], kinds[0], kinds[1]))
@@ -35,4 +35,4 @@ class Callbacks(OutsideCalls):
         called = call("call_back", integer(len(self.called) - 1), *words)
         self.frame.add(Assign(status.name, called, self.frame.origin(eqn)),
                        If(Bin("!=", status, ZERO), [Return(integer(FAILED_OUTSIDE))]))
-        self.read(numbers)
+        self.outside.read(numbers)

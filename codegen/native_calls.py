@@ -44,19 +44,22 @@ class OutsideCalls:
         return Array(buffer.name, buffer.dtype)
 
 
-class NjitCalls(OutsideCalls):
+class NjitCalls:
     """Writes calls of users' compiled functions."""
+
+    def __init__(self, frame: KernelFrame, code: ScalarCode) -> None:
+        self.frame, self.outside = frame, OutsideCalls(frame, code)
 
     def lower(self, eqn: Eqn, how: Native) -> None:
         """Call a function, and leave the kernel if it failed."""
         types = [a.aval for a in eqn.inputs], [v.aval for v in eqn.outputs]
         address = Word(bind_native(eqn.op.name, how.function, *types))
-        words, numbers = self.words(eqn)
+        words, numbers = self.outside.words(eqn)
         status = self.frame.variable("status")
         called = call("call_native", address, *words)
         self.frame.add(Assign(status.name, called, self.frame.origin(eqn)))
         self._check(status, eqn)
-        self.read(numbers)
+        self.outside.read(numbers)
 
     def _check(self, status: Var, eqn: Eqn) -> None:
         name = repr(eqn.op.name).replace("{", "{{").replace("}", "}}")

@@ -997,11 +997,21 @@ def _in_one_branch(ask: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 ALL_THAT_A_DICT_HAS: dict[str, Callable[[Any], Any]] = {
-    "len": len, "truth": lambda t: 2.0 if t else 3.0, "items": lambda t: sum([t[k] for k in t]),
-    "values": lambda t: sum(t.values()), "get": lambda t: t.get("k", 2.0),
-    "equality": lambda t: 2.0 if t == {} else 3.0, "copy": lambda t: len(dict(t)),
-    "inequality": lambda t: 2.0 if t != {} else 3.0,
+    "items": lambda t: sum([t[k] for k in t]), "equality": lambda t: 2.0 if t == {} else 3.0,
+    "inequality": lambda t: 2.0 if t != {} else 3.0, "order": lambda t: len(sorted(t)),
 }
+
+SOME_OF_WHAT_A_DICT_HAS: dict[str, Callable[[Any], Any]] = {
+    "len": len, "truth": lambda t: 2.0 if t else 3.0, "values": lambda t: sum(t.values()),
+    "get": lambda t: t.get("k", 2.0), "copy": lambda t: len(dict(t)), "not": lambda t: not t,
+}
+
+
+@pytest.mark.parametrize("name", SOME_OF_WHAT_A_DICT_HAS)
+def test_what_a_dict_has_is_what_its_branches_left(name: str) -> None:
+    f = _in_one_branch(SOME_OF_WHAT_A_DICT_HAS[name])
+    for x in (samples(5), -samples(5)):
+        np.testing.assert_allclose(tracejit.value_and_grad(f)(x)[0], f(x), rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ALL_THAT_A_DICT_HAS)

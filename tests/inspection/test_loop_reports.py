@@ -277,8 +277,8 @@ def test_the_report_agrees_with_the_ir_in_strict_mode() -> None:
 
 @X86
 def test_the_report_says_scalar_where_vectorisation_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    def without(module: Any) -> Any:
-        options = tuning(module)
+    def without(module: Any, vectorises: bool) -> Any:
+        options = tuning(module, vectorises)
         options.loop_vectorization = False
         return options
 
@@ -319,7 +319,7 @@ def test_the_assembly_is_that_of_the_code_that_runs(name: str) -> None:
     functions, symbol, beside = compiled._made_of
     machine = target_machine()
     again = compiling._translate(functions, symbol, machine, with_lines=True)
-    module = compiling._optimise(compiling._linked(again, beside), machine)
+    module = compiling._optimise(compiling._linked(again, beside), machine, functions.kernel)
     assert _code(machine.emit_object(module)) == _code(compiled.code.object_code)
 
 

@@ -54,7 +54,7 @@ def truth(x: object) -> Any:
     note_use(x)
     if isinstance(x, dict) and special_method(x, "__bool__") is None:
         flags = [c.is_set if isinstance(c, MaybeUnset) else True for c in dict.values(x)]
-        if flags and True not in flags:
+        if flags and not any(f is True for f in flags):
             return any_of(flags)
         read_unseen(x, in_order=False)
     if has_runs(x):
