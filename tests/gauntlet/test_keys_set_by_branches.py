@@ -6,6 +6,7 @@ Python's own run of a program is the oracle of its value, or of its error.
 from __future__ import annotations
 
 import random
+import types
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +157,110 @@ def test_a_dict_that_gets_a_key_in_a_loop_over_it_is_pythons_error() -> None:
     assert (g(0.5), g(-1.0)) == (0.5, 0.0)
     with pytest.raises(RuntimeError, match="changed size during iteration"):
         g(2.0)
+
+
+def _in_turn(found: Any) -> Any:
+    total = 0.0
+    for key in found:
+        total = 2.0 * total + found[key]
+    return total
+
+
+def pops_the_first(x: Any) -> Any:
+    found = {"a": x, "b": 2.0 * x, "c": 3.0 * x}
+    if x > 0.5:
+        found.pop("a")
+    return _in_turn(found)
+
+
+def pops_one_of_two(x: Any) -> Any:
+    found = {"a": x, "b": 2.0 * x, "c": 3.0 * x}
+    if x > 0.5:
+        del found["b"]
+    else:
+        found.pop("a")
+    return _in_turn(found) + len(found)
+
+
+def sets_anew(x: Any) -> Any:
+    found = {"a": x, "b": 2.0 * x, "c": 3.0 * x}
+    if x > 0.5:
+        found["a"] = found.pop("a") * 7.0
+    return _in_turn(found)
+
+
+def sets_anew_in_a_branch_within(x: Any) -> Any:
+    found = {"a": x, "b": 2.0 * x, "c": 3.0 * x}
+    if x > 0.0:
+        if x > 1.0:
+            del found["a"]
+        found["a"] = 7.0 * x
+    return _in_turn(found)
+
+
+def sets_anew_in_another_branch(x: Any) -> Any:
+    found = {"a": x, "b": 2.0 * x}
+    y = found.pop("a") if x > 0.0 else 0.0
+    if x > 0.0:
+        found["a"] = y
+    return _in_turn(found)
+
+
+def deletes_an_attribute(x: Any) -> Any:
+    found = types.SimpleNamespace(a=x, b=2.0 * x, c=3.0 * x)
+    if x > 0.5:
+        del found.a
+    return _in_turn(vars(found))
+
+
+def sets_an_attribute_anew(x: Any) -> Any:
+    found = types.SimpleNamespace(a=x, b=2.0 * x)
+    if x > 0.5:
+        del found.a
+        found.a = x
+    return _in_turn(vars(found))
+
+
+def goes_on_over_a_view(x: Any) -> Any:
+    found = {"a": x}
+    values, total = found.values(), 0.0
+    if x > 0.5:
+        found["b"] = x * x
+    for value in values:
+        total = 2.0 * total + value
+    return total
+
+
+ORDERS = (pops_the_first, pops_one_of_two, sets_anew, sets_anew_in_a_branch_within,
+          sets_anew_in_another_branch, deletes_an_attribute, sets_an_attribute_anew,
+          goes_on_over_a_view)
+
+
+@pytest.mark.parametrize("f", ORDERS, ids=lambda f: f.__name__)
+def test_orders_are_pythons_or_refused(f: Any) -> None:
+    """A branch that is traced puts keys back where they were, and not behind the others."""
+    with tracejit.config(disable_jit=True):
+        g = tracejit.jit(f)
+        for x in XS:
+            try:
+                found = g(x)
+            except tracejit.Refusal:
+                assert f not in ORDERS[:2]
+                return
+            assert found == pytest.approx(f(x), rel=1e-12)
+
+
+def test_a_dict_that_loses_a_key_in_a_loop_over_it_is_refused() -> None:
+    def f(x: Any) -> Any:
+        found, total = {"a": x, "b": 2.0 * x}, x
+        for key in found:
+            if x > 5.0:
+                found.pop("a")
+            total = 2.0 * total + found[key]
+        return total
+
+    with pytest.raises(tracejit.Refusal, match="while a loop is running over it"):
+        tracejit.jit(f)(1.0)
 
 
 def test_keys_in_orders_that_branches_decide_are_refused_in_loops() -> None:

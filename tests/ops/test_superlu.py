@@ -185,6 +185,16 @@ def test_singular_matrices_are_scipys(most_dense: int) -> None:
             tracejit.jit(lambda d: sl.splu(matrix(d)).solve(B))(bad)
 
 
+@pytest.mark.filterwarnings("ignore::scipy.sparse.linalg.MatrixRankWarning")
+def test_singular_matrices_are_scipys_when_compiled(most_dense: int) -> None:
+    for bad in (np.where(ROWS == 3, 0.0, DATA), np.where(COLUMNS == 0, 0.0, DATA)):
+        for form in ("csr", "csc"):
+            found = tracejit.jit(lambda d, form=form: sl.spsolve(matrix(d, form), B))(bad)
+            assert np.all(np.isnan(found))
+        with pytest.raises(RuntimeError, match="exactly singular"):
+            tracejit.jit(lambda d: sl.splu(matrix(d)).solve(B))(bad)
+
+
 @pytest.mark.parametrize(("f", "text"), [
     (lambda d: sl.spsolve(sp.csc_array(np.ones((2, 3)) * d[0]), B), "matrix must be square"),
     (lambda d: sl.splu(sp.csc_array(np.ones((2, 3)) * d[0])), "can only factor square"),

@@ -42,7 +42,7 @@ class System:
     name    -- of SciPy's function, for messages
     dtype   -- of the solutions
     way     -- how SuperLU factorises it
-    dense   -- the matrix as a dense one, of NaN if it is singular, with its factors and whether it
+    dense   -- the matrix as a dense one, of NaN if it is singular, its factors, and whether it
                is regular; or None
     """
 
@@ -80,11 +80,12 @@ class System:
         right = cast(b, self.dtype)
         if self.dense is None:
             return sparse_solution(self.elements, right, self.way, which, warns)
-        a, lu, pivots, _ = self.dense
+        a, lu, pivots, good = self.dense
         columns: Any = conjugate(right) if which == ADJOINT else right
         columns = columns if columns.ndim == 2 else np.reshape(columns, (-1, 1))
         x: Any = apply("solve", a, columns, lu, pivots, transposed=which != PLAIN)
-        x = conjugate(x) if which == ADJOINT else x
+        one, none = self.dtype.type(1), self.dtype.type(np.nan)
+        x = np.where(good, one, none) * (conjugate(x) if which == ADJOINT else x)
         return x if right.ndim == 2 else np.reshape(x, (-1,))
 
 

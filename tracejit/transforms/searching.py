@@ -225,6 +225,8 @@ def _solved_problem(functions: Sequence[Function], start: float, end: float, y0:
                                              rtol=rtol, atol=atol, tfirst=True)
         _require(told["message"] == "Integration successful.", told["message"], "odeint")
         return at, y, 0
+    if start == end and at is not None:  # of which SciPy makes lists without a state
+        return at, np.tile(y0, (len(at), 1)), 0
     found = scipy.integrate.solve_ivp(slope, (start, end), y0, method, at, rtol=rtol, atol=atol,
                                       max_step=most, jac=by_state)
     _require(found.success, found.message, "solve_ivp")

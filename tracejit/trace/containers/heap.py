@@ -22,6 +22,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _ITERATORS: tuple[type, ...] = (type(iter([])), type(reversed([])))
 
+_DICT_ITERATORS: tuple[type, ...] = tuple(map(type, (
+    iter({}), iter({}.values()), iter({}.items()), reversed({}), reversed({}.values()),
+    reversed({}.items()))))
+
 _OVER_ITERATORS: tuple[type, ...] = (enumerate, zip, map, filter)
 
 _OPAQUE = (FrameType, ModuleType)
@@ -58,10 +62,10 @@ def has_iterators(xs: list[object]) -> bool:
     return any(type(x) in _ITERATORS for x in gc.get_referrers(xs))
 
 
-def walked_by(x: object) -> Iterator[list[object]]:
-    """Yield the lists that Python's iterators go through, an `enumerate` or `zip` of lists say."""
-    for inner in gc.get_referents(x) if type(x) in _ITERATORS else ():
-        if type(inner) is list:
+def walked_by(x: object) -> Iterator[list[object] | dict[object, object]]:
+    """Yield the lists and dicts that Python's iterators go through, an `enumerate` of one say."""
+    for inner in gc.get_referents(x) if type(x) in (*_ITERATORS, *_DICT_ITERATORS) else ():
+        if type(inner) is list or isinstance(inner, dict):
             yield inner
     for inner in gc.get_referents(x) if type(x) in _OVER_ITERATORS else ():
         for y in inner if type(inner) is tuple else (inner,):

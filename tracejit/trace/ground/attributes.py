@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import _thread
 import inspect
-from collections.abc import Iterator, Mapping
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
 from types import FunctionType, WrapperDescriptorType
 from typing import Any
 
-__all__ = ["all_attributes_of", "own_entries", "own_names", "plain_class_of", "runs_python"]
+__all__ = ["all_attributes_of", "names_in", "own_entries", "own_names", "plain_class_of",
+           "put_in_order", "runs_python"]
 
 
 def all_attributes_of(x: object) -> dict[str, Any] | None:
@@ -40,6 +42,22 @@ def own_entries(x: object) -> Mapping[str, Any]:
     found: Mapping[str, Any] = type.__getattribute__(x, "__dict__") if isinstance(x, type) else (
         own_names(x))
     return found
+
+
+def names_in(x: object) -> list[Any]:
+    """Return the keys of a dict, or the names of an object's attributes, in order."""
+    return list(x if isinstance(x, dict) else own_entries(x))
+
+
+def put_in_order(x: object, names: Iterable[object]) -> None:
+    """Give the keys of a dict, or the attributes of an object, an order; others stay behind."""
+    entries: Any = x if isinstance(x, dict) else own_names(x)
+    kind = OrderedDict if isinstance(entries, OrderedDict) else dict
+    expected = [k for k in names if k in entries]
+    expected += [k for k in entries if k not in {*expected}]
+    if expected != list(entries):
+        for k in expected:  # each goes to the end
+            kind.__setitem__(entries, k, kind.pop(entries, k))
 
 
 def runs_python(descriptor: object) -> bool:

@@ -16,6 +16,7 @@ from tracejit.ir.core import Site, Value
 from tracejit.ir.dims import Dim, Expr, bare_value, dim_values, evaluate, substitute
 from tracejit.ir.notes import Noted
 from tracejit.trace.ground.active import CAPTURES, is_tracing
+from tracejit.trace.ground.attributes import names_in, put_in_order
 from tracejit.trace.ground.pool_facts import PoolFacts
 from tracejit.trace.ground.public_names import called, public_name
 from tracejit.trace.ground.reasons import WhyNot, reason_named, reason_of
@@ -204,6 +205,8 @@ class Frame:
     """In a trial run: containers that it changed, with copies to put back."""
     read: set[Cell] = field(default_factory=set)
     """The cells that were read in it: equations do not say, as one may stand for several reads."""
+    orders: dict[int, tuple[Any, list[Any]]] = field(default_factory=dict)
+    """The dicts and objects that lost a key or attribute in it, with their order before."""
     outdated: list[Cell] = field(default_factory=list)
     """The cells that became stale in it."""
     counted: bool = True
@@ -462,6 +465,8 @@ class Trace:
                 is_gone = isinstance(held, list) and getattr(place, "item", 0) >= len(held)
                 if id(held) not in frame.contents and not is_gone:
                     place.set(before)  # a list may have become too short to have the item
+            for x, names in frame.orders.values():
+                put_in_order(x, names)
             for container, copy in frame.contents.values():
                 container.clear()
                 container.update(copy) if isinstance(copy, dict) else container.extend(copy)
@@ -491,6 +496,12 @@ class Trace:
                 break
             # the content in a loop is the start of an iteration; around the loop it is the old one
             content = frame.written.setdefault(place.key, (place, content))[1]
+
+    def record_loss(self, x: object, depth: int) -> None:
+        """Note in these regions the order of a dict or object that is about to lose a key."""
+        for frame in self.frames:
+            if frame.depth > depth and id(x) not in frame.orders:
+                frame.orders[id(x)] = x, names_in(x)
 
     def note(self, what: str, code: str, site: Site | None = None) -> None:
         """Add a line to `.why()`, with the code of the reason."""

@@ -27,6 +27,7 @@ from tracejit.trace.python.users_functions import captured_function
 from tracejit.trace.regions.choosing import content_or
 from tracejit.trace.state.changes import (
     before_change,
+    before_loss,
     note_own_names,
     note_shown_of_class,
     refuse_shown_of_class,
@@ -239,6 +240,6 @@ def delete_attribute(owner: object, name: str) -> None:
         method(found, owner)
         return
     refuse_shown_of_class(owner, f"deleting the attribute {name!r}", name)
-    before_change(owner, name)
+    before_loss(owner, name)
     delattr(owner, name)
     note_shown_of_class(owner, name)

@@ -24,7 +24,7 @@ from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.python.items_by_data import refuse_moving
 from tracejit.trace.python.special_methods import note_lookup
 from tracejit.trace.regions.choosing import content_or
-from tracejit.trace.state.changes import before_change, note_made
+from tracejit.trace.state.changes import before_change, before_loss, note_made
 from tracejit.trace.state.key_orders import refuse_order, with_orders_of
 
 __all__ = ["METHODS_BY_KEY", "VIEWS", "EntriesByData", "Entry", "copied", "count_of",
@@ -91,7 +91,7 @@ def pop_key(owner: dict[object, object], key: object, *default: object) -> Any:
         found = content_or(content, lambda: default[0])
     else:
         found = present(content, KeyError, repr(key))
-    before_change(owner, key)
+    before_loss(owner, key)
     (OrderedDict if isinstance(owner, OrderedDict) else dict).pop(owner, key)
     return found
 

@@ -33,6 +33,7 @@ from tracejit.trace.containers.places import (
     Poison,
     are_equal_constants,
     children,
+    holder_of,
     is_number,
     rebuild,
     same_node,
@@ -49,6 +50,7 @@ from tracejit.trace.containers.records import (
     opened,
 )
 from tracejit.trace.containers.references import require_reference
+from tracejit.trace.ground.attributes import names_in, put_in_order
 from tracejit.trace.ground.context import Cell, Place, current
 from tracejit.trace.ground.dispatch import loop_dtypes
 from tracejit.trace.ground.source import describe_line, find_site
@@ -127,6 +129,8 @@ class Branch:
     def note_kept(self, place: Place) -> None:
         """Note a place that only the other branch changed; its content may have changed within."""
         before = [(p, p.get()) for p in self.places.values()]
+        losing = [holder_of(p) for p, _ in before if self.contents[p.key] is UNSET]
+        orders = [(x, names_in(x)) for x in losing if x is not None]
         for p, _ in before:
             p.set(self.contents[p.key])
         try:
@@ -134,6 +138,8 @@ class Branch:
         finally:
             for p, content in before:
                 p.set(content)
+            for x, names in orders:
+                put_in_order(x, names)
 
 
 class Merger:

@@ -23,9 +23,9 @@ from tracejit.trace.ground.restarts import Grows, NotRepeatable, Relist, Unroll
 from tracejit.trace.state.left_iterators import refuse_left
 from tracejit.trace.values.operands import TracedOperand
 
-__all__ = ["CODE", "CONTAINERS", "SEQUENCES", "advance", "before_change", "is_from_around",
-           "is_iterator", "known_container", "note_all_new", "note_made", "note_new",
-           "note_own_names", "note_shown_of_class", "refuse_shown_of_class"]
+__all__ = ["CODE", "CONTAINERS", "SEQUENCES", "advance", "before_change", "before_loss",
+           "is_from_around", "is_iterator", "known_container", "note_all_new", "note_made",
+           "note_new", "note_own_names", "note_shown_of_class", "refuse_shown_of_class"]
 
 SEQUENCES = (list, deque, bytearray, array)
 CONTAINERS = (*SEQUENCES, dict, set)
@@ -151,6 +151,16 @@ def before_change(x: Any, key: Any) -> None:
                      "Set its attributes one by one", "TJ416")
     note_shown_of_class(x, key)
     trace.record(AttributePlace(x, key, depth), depth)
+
+
+def before_loss(x: object, key: object) -> None:
+    """Note that a dict is about to lose a key, or an object an attribute."""
+    entries = x if isinstance(x, dict) else own_names(x)
+    if any(entries is walked for walked in current().gone_over):
+        raise refuse(f"a {type(x).__name__} loses {key!r} while a loop is running over it",
+                     "Run over a copy: list(items)", "TJ421")
+    before_change(x, key)
+    current().record_loss(x, known_container(x))
 
 
 def _depth_of_stand_in(x: object) -> int:

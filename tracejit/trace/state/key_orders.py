@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from tracejit.trace.containers.heap import reached_from
 from tracejit.trace.containers.places import MaybeUnset, holder_of
-from tracejit.trace.ground.attributes import own_entries
+from tracejit.trace.ground.attributes import names_in
 from tracejit.trace.ground.context import Place, current, refuse
 
-__all__ = ["names_in", "note_orders", "orders_left", "refuse_order",
+__all__ = ["note_orders", "orders_left", "refuse_order",
            "refuse_orders_within", "with_orders_of"]
 
 
@@ -21,11 +21,6 @@ def orders_left(places: Iterable[Place]) -> dict[int, list[object]]:
 
 def _has_keys(x: object) -> bool:
     return isinstance(x, dict) or (not isinstance(x, type) and hasattr(x, "__dict__"))
-
-
-def names_in(x: object) -> list[object]:
-    """Return the keys of a dict, or the names of an object's attributes, in order."""
-    return list(x if isinstance(x, dict) else own_entries(x))
 
 
 def note_orders(places: Iterable[Place], before: dict[int, list[object]],

@@ -6,6 +6,7 @@ objects that it reads are guarded.
 
 from __future__ import annotations
 
+import gc
 import itertools
 import re
 from array import array
@@ -154,6 +155,10 @@ def _call_outside(fn: Callable[..., object], args: tuple[object, ...], kwargs: d
         trace.outside.pop()
 
 
+_VIEWS = tuple(map(type, ({}.keys(), {}.values(), {}.items())))
+"""The types of the views of a dict, which is what they refer to."""
+
+
 def read_unseen(x: object, in_order: bool = True) -> None:
     """Note that uncaptured code reads an object, whose content must be the same at every call.
 
@@ -171,7 +176,7 @@ def read_unseen(x: object, in_order: bool = True) -> None:
     for name in captured.native.may_call(x):
         unseen(name)
     refuse_shown_of_class(x, "something asks for all attributes of an object")
-    for y in (x, *kept_in(x)):
+    for y in (x, *kept_in(x), *(gc.get_referents(x) if isinstance(x, _VIEWS) else ())):
         parts = y if isinstance(y, dict) else users_attributes(y) or {}
         for key, content in parts.items():
             if isinstance(content, MaybeUnset):
