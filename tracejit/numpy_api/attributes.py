@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import product
+from tracejit.ir.values import Dim
 from tracejit.numpy_api.creation import iota
+from tracejit.numpy_api.emptiness import is_nothing
+from tracejit.numpy_api.overlaps import require_apart
 from tracejit.numpy_api.shapes import filled_in
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import METHODS, PROPERTIES, SETTERS
@@ -17,7 +20,7 @@ from tracejit.trace.values.indexing import as_element, view
 from tracejit.trace.values.reshapes import reshaped
 from tracejit.trace.values.tracer import Tracer
 
-__all__: list[str] = []
+__all__ = ["values_in_turn"]
 
 
 class Flat(Tracer):
@@ -31,21 +34,34 @@ class Flat(Tracer):
 
     def __setitem__(self, key: object, content: object) -> None:
         part = Tracer(self.cell, self.steps)
+        require_apart(part, key, what="assigning to x.flat")
         target = part[key]
         if not target.dims:
             part[key] = content
             return
-        values = cast(as_element(content, self.dtype, True), self.dtype)
-        part[key] = _repeated(values.reshape(-1), target) if values.dims else values
+        values = values_in_turn(content, part, target.dims[0], "assigning to x.flat")
+        if values is not None:
+            part[key] = values
 
 
-def _repeated(values: Tracer, target: Tracer) -> Tracer:
-    """Return values for all places of a vector: again from the first, if they are too few."""
-    count, size = values.dims[0], target.dims[0]
-    if _are_equal(count, size):
-        return values
-    taken: Tracer = values[iota(size) % as_operand(count)]
-    return taken
+def values_in_turn(content: object, target: Tracer, size: Dim, what: str) -> Tracer | None:
+    """Return values for the places of an array that NumPy writes to one after the other.
+
+    None where there are no values, of which NumPy writes nothing.
+
+    There are `size` places, and the values begin again at their end.
+
+    what -- the write, for refusals
+    """
+    require_apart(target, content, what=what)
+    given = cast(as_element(content, target.dtype, True), target.dtype)
+    if not given.dims:
+        return given
+    values: Tracer = given.reshape(-1)
+    count = values.dims[0]
+    if is_nothing(count):
+        return None
+    return values if _are_equal(count, size) else values[iota(size) % as_operand(count)]
 
 
 def _are_equal(a: Any, b: Any) -> bool:
@@ -53,7 +69,7 @@ def _are_equal(a: Any, b: Any) -> bool:
     trace = current()
     a, b = trace.canonical(a), trace.canonical(b)
     if a != b and not (trace.is_known(a) and trace.is_known(b)):
-        raise refuse("assigning to x.flat as many elements as data decides",
+        raise refuse("assigning to x.flat, or to a diagonal, as many elements as data decides",
                      "Assign a number, or x[...] = values.reshape(x.shape)", "TJ212")
     return bool(same_dim(a, b))
 

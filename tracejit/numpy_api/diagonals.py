@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
+from tracejit.numpy_api.attributes import values_in_turn
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
@@ -63,7 +64,10 @@ def fill_diagonal(a: object, val: object, wrap: bool = False) -> None:
         raise refuse("np.fill_diagonal with wrap=True cannot be captured", "Write to its elements",
                      "TJ203")
     rows, columns = a.dims[:2]
-    a[(iota(rows if same_dim(rows, columns) else minimum(rows, columns)),) * ndim] = val
+    size = rows if same_dim(rows, columns) else minimum(rows, columns)
+    values = values_in_turn(val, a, size, "np.fill_diagonal")
+    if values is not None:
+        a[(iota(size),) * ndim] = values
 
 
 @captures(np.trace, method="trace")

@@ -16,6 +16,7 @@ import numpy as np
 from tracejit.ir.core import Atom, Eqn, Value
 from tracejit.ir.dims import Dim, dim_values, product
 from tracejit.ir.lowering import Alias, Gather, Pointwise
+from tracejit.numpy_api.overlaps import require_apart
 from tracejit.numpy_api.shapes import broadcast_to
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.layouts import Columns
@@ -114,6 +115,9 @@ def write_selected(x: Tracer, mask: Tracer, value: object) -> None:
     """Carry out `x[mask] = value`, the mask being for the leading axes."""
     require_mask_fits(mask, x.dims, 0)
     rest = len(x.dims) - len(mask.dims)
+    if not rest:
+        require_apart(x, mask, what="x[mask] = ...", same_places=True)
+        require_apart(x, value, what="x[mask] = ...")
     if isinstance(value, Tracer) and len(value.dims) > rest:
         whole = _before_selection(value, x, mask)
         if whole is None:

@@ -14,6 +14,7 @@ from tracejit.numpy_api.conditions import common_dtype
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.emptiness import is_nothing, require_items
+from tracejit.numpy_api.overlaps import require_apart
 from tracejit.numpy_api.selection import indices_along
 from tracejit.numpy_api.shapes import broadcast_to, ravel
 from tracejit.trace.ground.context import refuse
@@ -74,6 +75,7 @@ def copyto(dst: object, src: object, casting: str = "same_kind", where: object =
             dtype_of(src), dst.dtype, casting)):  # type: ignore[arg-type]
         raise TypeError(f"Cannot cast {'scalar' if weak else 'array data'} from "
                         f"{dtype_of(src)!r} to {dst.dtype!r} according to the rule {casting!r}")
+    require_apart(dst, where, what="np.copyto", same_places=True)
     dst[...] = src if where is True else FUNCTIONS[np.where](where, src, dst)
 
 
@@ -118,17 +120,17 @@ def putmask(a: object, mask: object, values: object) -> None:
     a = _target(a, "np.putmask")
     holds = _mask_for(a, mask, "putmask")
     given = _converted(values, a.dtype)
-    a[...] = np.where(holds, resized(given, a.dims), a)
+    if not is_nothing(product(given.dims)):
+        a[...] = np.where(holds, resized(given, a.dims), a)
 
 
 @captures(np.place)
 def place(arr: object, mask: object, vals: object) -> None:
     """Write to where a mask holds, one value after the other."""
     a = _target(arr, "np.place")
+    require_apart(a, mask, what="np.place", same_places=True)
+    require_apart(a, vals, what="np.place")
     holds = _mask_for(a, mask, "place")
-    if isinstance(vals, Tracer) and vals.cell.may_be_one_with(a.cell):
-        raise refuse("np.place of values out of the array that is written to",
-                     "Copy them: np.place(y, mask, values.copy())", "TJ403")
     if is_nothing(product(as_tracer(vals).dims)):
         require(np.logical_not(np.any(holds)), ValueError, "Cannot insert from an empty array!")
         return
