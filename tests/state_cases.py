@@ -437,6 +437,13 @@ for _name, _read, _changes in [
     ("attribute through dict", "k = o.__dict__.get('K', 2.0)", ["o.K = 3.0", "o.K = 3", "del o.K"]),
     ("attribute through vars", "k = 2.0 if 'K' not in vars(o) else o.K", ["o.K = 3.0", "del o.K"]),
     ("class in a class body", "class A:\n        k = N\n    k = A.k", ["N = 3.0", "N = 3"]),
+    ("attribute that a library lacks", "k = getattr(math, 'state_k', 2.0)",
+     ["math.state_k = 3.0", "del math.state_k"]),
+    ("whether a library has an attribute", "k = 3.0 if hasattr(np.linalg, 'state_k') else 2.0",
+     ["np.linalg.state_k = 3.0", "del np.linalg.state_k"]),
+    ("name that a library lacks", "try:\n        from operator import state_k as k\n"
+     "    except ImportError:\n        k = 2.0",
+     ["operator.state_k = 3.0", "del operator.state_k"]),
 ]:
     case(f"absent: {_name}", "m = sys.modules['state_m'] = types.ModuleType('state_m')\nm.N = 2\n"
          f"T, L, N = {{'a': 1}}, [1], 2\no = types.SimpleNamespace(a=1.0)\n"

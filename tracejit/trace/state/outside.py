@@ -151,10 +151,13 @@ class Outside:
 
     def has_no_attribute(self, owner: object, name: str) -> None:
         """Guard that an object from outside, or its class, has no attribute of a name."""
+        if isinstance(owner, ModuleType) and is_fixed(owner.__name__):
+            if owner.__name__.partition(".")[0] != "tracejit":  # imported at first use
+                self.absent(Path(vars(owner), name))  # a program may put something there
+            return
         path = self.path_of(owner)
         if path is not None:
-            if not isinstance(owner, ModuleType) or not is_fixed(owner.__name__):
-                self.absent(path.step("attr", name))
+            self.absent(path.step("attr", name))
         else:
             self.entry(owner, name)
 
