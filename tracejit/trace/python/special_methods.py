@@ -18,6 +18,7 @@ from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dependencies import note_impure
 from tracejit.trace.ground.dispatch import method_of_object
 from tracejit.trace.ground.modules import home_of_class
+from tracejit.trace.python.method_results import with_pythons_result
 from tracejit.trace.python.users_functions import captured_function
 from tracejit.trace.state.uncaptured import read_deeply, read_unseen, refuse_identity
 from tracejit.trace.values.identities import naming
@@ -30,10 +31,14 @@ def special_method(x: object, name: str) -> Callable[..., Any] | None:
     """Return a method that Python calls by itself, captured, where a user's class has it."""
     if is_plain(x):
         return None
-    if isinstance(x, ObjectReference):
-        return _of_object(x, name)
     if isinstance(x, StandIn):
         return captured_function(getattr(type(x), f"on{name}", None))
+    method = _of_object(x, name) if isinstance(x, ObjectReference) else _of_instance(x, name)
+    return None if method is None else with_pythons_result(x, name, method)
+
+
+def _of_instance(x: object, name: str) -> Callable[..., Any] | None:
+    """Return a special method of an object that was there before, or was made here."""
     method = current().captured.entry(x, name)
     if not isinstance(method, FunctionType):
         return None
