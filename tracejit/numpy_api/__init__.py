@@ -21,6 +21,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     diagonals,
     displacements,
     editing,
+    einstein_sums,
     elementwise,
     factors,
     fits,

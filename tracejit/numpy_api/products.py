@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tracejit.ir.dims import Dim
 from tracejit.ir.lowering import axis_labels
 from tracejit.numpy_api.axes import normalize_axis
-from tracejit.numpy_api.elementwise import as_array, as_tracer
-from tracejit.numpy_api.shapes import transpose
+from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import captures
-from tracejit.trace.ground.layouts import UNKNOWN, iterated, lay_out
+from tracejit.trace.ground.layouts import lay_out
 from tracejit.trace.values.equations import (
     COMPOSITES,
     apply,
@@ -26,16 +23,12 @@ from tracejit.trace.values.equations import (
 )
 from tracejit.trace.values.python_numbers import strong
 from tracejit.trace.values.symbolic_ints import known_int
-from tracejit.trace.values.tracer import Tracer, tracer_of
+from tracejit.trace.values.tracer import Tracer
 
-if TYPE_CHECKING:
-    pass
-from tracejit.numpy_api.diagonals import diagonal
-
-__all__ = ["conjugated", "contract"]
+__all__ = ["LETTERS", "conjugated", "contract", "unrepeated"]
 
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def contract(x: Tracer, y: Tracer, spec: str) -> Tracer:
@@ -83,11 +76,11 @@ def matmul(x: object, y: object) -> Tracer:
     kept = {"i", "k"} & set(left + right)
     output = letters + "".join(c for c in "ik" if c in kept)
     left, right = letters[count - len(batch_x):] + left, letters[count - len(batch_y):] + right
-    (x, left), (y, right) = _unrepeated([(x, left), (y, right)], letters)
+    (x, left), (y, right) = unrepeated([(x, left), (y, right)], letters)
     return contract(x, y, f"{left},{right}->{output}")
 
 
-def _unrepeated(pairs: list[tuple[Tracer, str]], labels: str) -> list[tuple[Tracer, str]]:
+def unrepeated(pairs: list[tuple[Tracer, str]], labels: str) -> list[tuple[Tracer, str]]:
     """Leave out axes of one element along which operands are repeated, for others have more."""
     sizes = {c: broadcast_dims([(d,) for t, own in pairs
                                 for o, d in zip(own, t.dims, strict=True) if o == c])[0]
@@ -112,8 +105,8 @@ def dot(a: Any, b: Any) -> Any:
     a, b = strong(as_tracer(a)), strong(as_tracer(b))
     if not a.dims or not b.dims:
         return a * b
-    left = _LETTERS[:len(a.dims)]
-    right = _LETTERS[26:26 + len(b.dims)]
+    left = LETTERS[:len(a.dims)]
+    right = LETTERS[26:26 + len(b.dims)]
     place = len(b.dims) - (2 if len(b.dims) > 1 else 1)
     right = right[:place] + left[-1] + right[place + 1:]
     output = left[:-1] + right[:place] + right[place + 1:]
@@ -143,8 +136,8 @@ def inner(a: Any, b: Any) -> Any:
     a, b = strong(as_tracer(a)), strong(as_tracer(b))
     if not a.dims or not b.dims:
         return a * b
-    left = _LETTERS[:len(a.dims)]
-    right = _LETTERS[26:25 + len(b.dims)] + left[-1]
+    left = LETTERS[:len(a.dims)]
+    right = LETTERS[26:25 + len(b.dims)] + left[-1]
     return contract(a, b, f"{left},{right}->{left[:-1]}{right[:-1]}")
 
 
@@ -169,105 +162,13 @@ def tensordot(a: object, b: object, axes: Any = 2) -> Any:
                  for i, j in zip(first, second, strict=True)]
     if any(len({pair[side] for pair in pairs}) < len(pairs) for side in (0, 1)):
         raise ValueError("duplicate axes are not allowed in tensordot")
-    left = list(_LETTERS[:len(a.dims)])
-    right = list(_LETTERS[26:26 + len(b.dims)])
+    left = list(LETTERS[:len(a.dims)])
+    right = list(LETTERS[26:26 + len(b.dims)])
     for i, j in pairs:
         right[j] = left[i]
     summed = {left[i] for i, _ in pairs}
     output = [c for c in left + right if c not in summed]
     return _product(contract(a, b, f"{''.join(left)},{''.join(right)}->{''.join(output)}"))
-
-
-@captures(np.einsum)
-def einsum(subscripts: object, *operands: object) -> Any:
-    """Return an Einstein sum, pairwise from the left."""
-    if not isinstance(subscripts, str):
-        return einsum(*_spelled(subscripts, *operands))
-    arrays = [as_array(x) for x in operands]
-    inputs, output = _einsum_labels(subscripts, arrays)
-    dtype = np.result_type(*(x.dtype for x in arrays))  # all are cast before anything is computed
-    arrays = [x if x.dtype == dtype else cast(x, dtype) for x in arrays]
-    pairs = [_own_labels(t, labels) for t, labels in zip(arrays, inputs, strict=True)]
-    pairs = _unrepeated(pairs, "".join(dict.fromkeys("".join(labels for _, labels in pairs))))
-    while len(pairs) > 1:
-        (x, left), (y, right) = pairs[:2]
-        rest = "".join(labels for _, labels in pairs[2:]) + output
-        kept = "".join(dict.fromkeys(c for c in left + right if c in rest))
-        pairs[:2] = [(contract(x, y, f"{left},{right}->{kept}"), kept)]
-    (x, labels), = pairs
-    shuffled = _is_shuffled(inputs, output)
-    summed = tuple(k for k, c in enumerate(labels) if c not in output)
-    if summed:
-        x = np.any(x, axis=summed) if dtype == np.bool_ else np.sum(x, axis=summed, dtype=dtype)
-        labels = "".join(c for c in labels if c in output)
-    order = [labels.index(c) for c in output]
-    result: Tracer = transpose(x, order) if labels != output else x
-    if shuffled and not any(result.cell is a.cell for a in arrays):  # laid out as operands are
-        result = result.own()
-        result.cell.layout = UNKNOWN
-    return result if result.dims else tracer_of(result.value)
-
-
-def _is_shuffled(inputs: Sequence[str], output: str) -> bool:
-    """Return whether the axes of an Einstein sum of operands in C order lie in another order."""
-    labels = output + "".join(dict.fromkeys(c for own in inputs for c in own if c not in output))
-    ranks = [[(own.index(c),) if c in own else None for c in labels] for own in inputs]
-    found = [k for k in iterated(ranks, len(labels)) if k < len(output)]
-    return found != sorted(found)
-
-
-def _spelled(*operands: Any) -> tuple[Any, ...]:
-    """Return the arguments of `einsum` with a text in place of the lists of labels."""
-    arrays, lists = list(operands[:len(operands) // 2 * 2:2]), list(operands[1::2])
-    output = operands[-1] if len(operands) % 2 else None
-
-    def text(labels: Sequence[object]) -> str:
-        if not all(x is Ellipsis or 0 <= operator.index(x) < 52 for x in labels):  # type: ignore[arg-type]
-            raise ValueError("subscript is not within the valid range [0, 52)")
-        return "".join("..." if x is Ellipsis else _LETTERS[operator.index(x)]  # type: ignore[arg-type]
-                       for x in labels)
-
-    joined = ",".join(map(text, lists))
-    return (joined if output is None else f"{joined}->{text(output)}", *arrays)
-
-
-def _einsum_labels(subscripts: str, arrays: list[Tracer]) -> tuple[list[str], str]:
-    subscripts = subscripts.replace(" ", "")
-    given, arrow, output = subscripts.partition("->")
-    inputs = given.split(",")
-    if len(inputs) != len(arrays):
-        raise ValueError(f"einsum of {len(inputs)} operands got {len(arrays)}")
-    free = [c for c in reversed(_LETTERS) if c not in subscripts]
-    longest = 0
-    for k, (labels, t) in enumerate(zip(inputs, arrays, strict=True)):
-        if "..." in labels:
-            count = len(t.dims) - len(labels) + 3
-            longest = max(longest, count)
-            inputs[k] = labels.replace("...", "".join(free[:count][::-1]))
-        elif len(labels) != len(t.dims):
-            raise ValueError(f"einsum operand {k} has {len(t.dims)} axes, but subscripts "
-                             f"{labels!r}")
-    ellipsis = "".join(free[:longest][::-1])
-    if not arrow:
-        every = "".join(inputs)
-        once = [c for c in set(every) - set(ellipsis) if every.count(c) == 1]
-        output = "..." + "".join(sorted(once))
-        output = output if ellipsis else output[3:]
-    return inputs, output.replace("...", ellipsis)
-
-
-def _own_labels(t: Tracer, labels: str) -> tuple[Tracer, str]:
-    """Take diagonals where one operand repeats a label."""
-    for c in dict.fromkeys(labels):
-        while labels.count(c) > 1:
-            i = labels.index(c)
-            j = labels.index(c, i + 1)
-            if not same_dim(t.dims[i], t.dims[j]):
-                raise ValueError(f"dimensions in an operand for collapsing index {c!r} don't match "
-                                 f"({t.shape[i]} != {t.shape[j]})")
-            t = diagonal(t, 0, i, j)
-            labels = labels[:i] + labels[i + 1:j] + labels[j + 1:] + c
-    return t, labels
 
 
 @captures(np.kron)
