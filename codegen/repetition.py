@@ -23,23 +23,33 @@ import numpy as np
 
 from tracejit.codegen.elements import Elements, Idx, is_array
 from tracejit.ir.core import Atom, Eqn, Graph, Value
-from tracejit.ir.lowering import CALL_COST, Alias, Gather, Index, Pointwise, View, Write, turns_rows
+from tracejit.ir.lowering import Alias, Gather, Index, Pointwise, View, Write, turns_rows
 from tracejit.ir.types import scalar
 from tracejit.ir.walk import all_eqns
 
-__all__ = ["arrays_read_by_many", "ends_of_stretches", "repeated_arrays", "seen_transposed"]
+__all__ = ["EXPENSIVE", "arrays_pushed_often", "arrays_read_by_many", "arrays_shifted_often",
+           "ends_of_stretches", "repeated_arrays", "seen_transposed"]
 
 MOST_REPEATS = 48
 """How many operations the code of one element may have beyond one for each equation."""
 
-MOST_CALLS = 2
-"""How many calls such as exp the code of one element may have beyond one for each equation."""
+MOST_WEIGHT = 16.0
+"""The cost of operations of an element beyond one for each equation from which a store is cheaper.
+
+It is that of two roots and two divisions, or of two calls such as exp.
+"""
+
+LIGHT = 0.25
+"""What sums and products count in it: several are done while a processor divides, or waits."""
 
 MOST_READERS = 8
 """How many equations with storage may each compute a virtual array again."""
 
 MAX_CHAIN = 100
 """How many operations an element may be computed by without storing one on the way."""
+
+EXPENSIVE = 4.0
+"""The cost, in additions, from which an element is not computed again for each use: a division."""
 
 CHEAP = 16.0
 """The cost, in additions, up to which any number of equations may compute an element again."""
@@ -51,16 +61,89 @@ def repeated_arrays(graph: Graph, elements: Elements) -> Iterator[Value]:
     """Yield arrays to be stored, one after the other, until no element repeats too much code."""
     for eqn in all_eqns(graph.block):
         for v in eqn.outputs:
-            while elements.is_virtual(v) and (
-                    elements.operations(v) > MOST_REPEATS
-                    or (isinstance(eqn.op.lowering, Write) and elements.has_call(v))):
+            while elements.is_virtual(v) and elements.operations(v) > MOST_REPEATS:
                 count = _Count(elements)
                 count.element(v, _anywhere(v))
                 repeated = count.most_repeated(v)
-                if repeated is None or (count.repeats <= MOST_REPEATS
-                                        and count.repeated_calls <= MOST_CALLS):
+                if count.repeats <= MOST_REPEATS or repeated is None:
                     break
                 yield repeated
+
+
+def arrays_shifted_often(graph: Graph, elements: Elements) -> Iterator[Value]:
+    """Yield arrays to be stored of which an element takes several at different places.
+
+    The last sum of shifted arrays, which has all of their places, is asked first.
+    """
+    uses = Counter(v for e in all_eqns(graph.block) for v in e.uses())
+    for eqn in reversed([*all_eqns(graph.block)]):
+        if not _is_shifted_sum(eqn, elements):
+            continue
+        (v,) = eqn.outputs
+        while elements.cost_of(v) > MOST_WEIGHT:
+            count = _Count(elements)
+            count.root(v, _anywhere(v))
+            repeated = count.dearest(v)
+            if repeated is None or count.repeated_weight <= MOST_WEIGHT:
+                break
+            yield _shared_part(repeated, uses, elements)
+
+
+def _shared_part(v: Value, uses: Counter[Value], elements: Elements) -> Value:
+    """Return what a value is made of by few sums and products, if that is used elsewhere, too."""
+    while _weight(elements.makers[v]) < EXPENSIVE:
+        computed = [a for a in elements.makers[v].inputs if is_array(a) and elements.computes(a)]
+        if len(computed) != 1 or uses[computed[0]] < 2:
+            break
+        v = computed[0]
+    return v
+
+
+def _is_shifted_sum(eqn: Eqn, elements: Elements) -> bool:
+    """Return whether an element is made of elements at other places of something computed."""
+    return eqn in elements.pulled or (isinstance(eqn.op.lowering, Pointwise) and any(
+        elements.computes(a) and "at" in elements.makers[a].params for a in eqn.inputs
+        if is_array(a)))
+
+
+def _weight(eqn: Eqn) -> float:
+    """Return what it costs to carry out an operation of an element once more."""
+    return eqn.op.cost if eqn.op.cost >= EXPENSIVE else LIGHT * eqn.op.cost
+
+
+def arrays_pushed_often(graph: Graph, elements: Elements) -> Iterator[Value]:
+    """Yield arrays to be stored that would be computed for each of many additions to one array.
+
+    Additions at places that are shifted against each other, as of a stencil's cotangent, have
+    loops of their own.
+    """
+    order = {v: k for k, v in enumerate(elements.makers)}
+    places: dict[tuple[Value, Value], set[object]] = {}
+    for eqn in all_eqns(graph.block):
+        if not isinstance(eqn.op.lowering, Write) or eqn in elements.pulled or (
+                "at" not in eqn.params):
+            continue
+        base = eqn.inputs[0]
+        while is_array(base) and base in elements.makers and isinstance(
+                elements.makers[base].op.lowering, Write):
+            base = elements.makers[base].inputs[0]
+        if not isinstance(base, Value):
+            continue
+
+        def is_dear(v: Value, base: Value = base, eqn: Eqn = eqn) -> bool:
+            others = places.get((base, v), set()) - {eqn.params["at"]}
+            return len(others) * _weight_of(v, elements) > MOST_WEIGHT
+
+        while often := list(filter(is_dear, _computed_for(eqn, elements))):
+            yield max(often, key=order.__getitem__)
+        for v in _computed_for(eqn, elements):
+            places.setdefault((base, v), set()).add(eqn.params["at"])
+
+
+def _weight_of(v: Value, elements: Elements) -> float:
+    """Return what it costs to compute an element of a virtual array once more."""
+    eqn = elements.makers[v]
+    return _weight(eqn) + sum(_weight(elements.makers[a]) for a in _computed_for(eqn, elements))
 
 
 def arrays_read_by_many(graph: Graph, elements: Elements) -> Iterator[Value]:
@@ -116,10 +199,10 @@ class _Count:
         return self.emitted.total() - len(self.emitted)
 
     @property
-    def repeated_calls(self) -> int:
-        """Return the number of calls beyond one for each equation."""
-        return sum(times - 1 for v, times in self.emitted.items()
-                   if self.elements.makers[v].op.cost >= CALL_COST)
+    def repeated_weight(self) -> float:
+        """Return the weight of operations beyond one for each equation."""
+        return sum((times - 1) * _weight(self.elements.makers[v])
+                   for v, times in self.emitted.items())
 
     def most_repeated(self, root: Value) -> Value | None:
         """Return the array nearest to the root, in the order of the program, that is repeated."""
@@ -128,6 +211,25 @@ class _Count:
             return None
         order = {v: k for k, v in enumerate(self.elements.makers)}
         return max(repeated, key=order.__getitem__)
+
+    def dearest(self, root: Value) -> Value | None:
+        """Return the array whose repetitions cost most, of equal ones the one nearest to the root.
+        """
+        repeated = [v for v, times in self.emitted.items() if times > 1 and v is not root]
+        order = {v: k for k, v in enumerate(self.elements.makers)}
+
+        def cost(v: Value) -> tuple[float, int]:
+            return (self.emitted[v] - 1) * _weight_of(v, self.elements), order[v]
+
+        return max(repeated, key=cost, default=None)
+
+    def root(self, v: Value, index: Idx) -> None:
+        """Count an element of a value, which may have storage."""
+        if isinstance(self.elements.makers[v].op.lowering, Write):
+            self._written(v, index)
+            return
+        for read in self.elements.known_reads(v, index):
+            self.element(read.operand, read.index)
 
     def element(self, a: Atom, index: Idx) -> None:
         """Count an element of an operand."""

@@ -22,7 +22,9 @@
 |                       | or other elements of the array that they are written to               |
 | shifted repeatedly    | arrays that one element would compute at many places, where a shifted |
 |                       | array is made of a shifted array, and so on (`repetition.py`)         |
-|                       | or, of a sum of shifted arrays, by several calls such as exp          |
+|                       | or, of a sum of shifted arrays, by several roots or calls such as exp |
+| pushed often          | arrays that several additions at places of one array would each       |
+|                       | compute, by several roots, divisions or calls (`repetition.py`)       |
 | seen transposed       | arrays that take a call such as exp, on the CPU (`repetition.py`)     |
 | used repeatedly       | arrays that take a division and are repeated along an outer loop, or  |
 |                       | a call such as exp and are repeated along any                         |
@@ -43,7 +45,10 @@ from tracejit.codegen.elements import (
 from tracejit.codegen.overwriting import made_of_their_target, overwritten
 from tracejit.codegen.products import is_matrix_product
 from tracejit.codegen.repetition import (
+    EXPENSIVE,
+    arrays_pushed_often,
     arrays_read_by_many,
+    arrays_shifted_often,
     ends_of_stretches,
     repeated_arrays,
     seen_transposed,
@@ -159,6 +164,10 @@ def _keep_what_is_read_often(graph: Graph, elements: Elements, keep: Keep, fuses
             keep(v, "several elements of it are read for each element of another: computed once")
     for v in repeated_arrays(graph, elements):
         keep(v, "read at several places by arrays that are read at several places: computed once")
+    for v in arrays_shifted_often(graph, elements):
+        keep(v, "read at several places by arrays, and dear: computed once")
+    for v in arrays_pushed_often(graph, elements):
+        keep(v, "added to an array at many places: computed once")
     for v in arrays_read_by_many(graph, elements):
         keep(v, "computed for many arrays with storage: computed once")
 
@@ -233,10 +242,6 @@ def _stored_factors(eqn: Eqn, elements: Elements,
         if is_product(eqn) or (elements.computes(a) and not (
                 is_read_once and elements.cost(a) < EXPENSIVE)):
             yield a
-
-
-EXPENSIVE = 4.0
-"""The cost, in additions, from which an element is not computed again for each use: a division."""
 
 
 def _repeated(eqn: Eqn, elements: Elements) -> Iterator[Value]:
