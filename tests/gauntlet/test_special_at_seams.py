@@ -29,7 +29,7 @@ GRIDS = {1: [np.nan, 1e-300, -1e-3, 1e3, -3.0, -2.5, -2.3, -2.0, -1.5, -1.2, -1.
 OTHERS = ("eval_", "wofz", "hankel", "hyp", "lpmv")
 """Of constant degrees, complex, or known to some digits alone: other tests have them."""
 ODD = {"cbrt": "infinite at 0", "voigt_profile": "second one by a width of 0 is 0",
-                 "struve": "NaN at 0 for orders up to 0", "huber": "no second one where it bends",
+                 "huber": "no second one where it bends",
                  "gammaincinv": "SciPy has a number for shares below 0"}
 """Functions of which derivatives and NaNs are not asked, with the reason."""
 
@@ -48,11 +48,20 @@ def functions() -> list[str]:
     return sorted(name for name in found if not name.startswith(OTHERS))
 
 
-def points(count: int) -> list[np.ndarray]:
+ASKED: dict[str, Callable[[np.ndarray], Any]] = {
+    **dict.fromkeys(("obl_cv", "pro_cv"), lambda x: np.all(np.isfinite(x), axis=0)),
+    **dict.fromkeys(("chndtr", "chndtrix"), lambda x: x[2] != np.inf),
+    "itstruve0": lambda x: np.abs(x[0]) < 24.0, "nrdtrisd": lambda x: x[1] != 0.5}
+"""Arguments at which SciPy has a value to compare with: at others the process ends, the function is
+refused here, values are not the integral's (24.5 is where SciPy's series ends), there is a pole."""
+
+
+def points(name: str) -> list[np.ndarray]:
     """Return arguments, each with each other; the last ones are infinite, too."""
+    count = getattr(sp, name, getattr(np, name, None)).nin
     grid = GRIDS[count]
-    return [np.array(x) for x in zip(*itertools.product(*[grid] * (count - 1), grid + FAR),
-                                     strict=True)]
+    found = np.array([*itertools.product(*[grid] * (count - 1), grid + FAR)]).T
+    return [*(found[:, ASKED[name](found)] if name in ASKED else found)]
 
 
 class Differences(NamedTuple):
@@ -65,7 +74,12 @@ class Differences(NamedTuple):
 
 def differences(f: Callable[..., Any], args: list[np.ndarray],
                 place: int) -> tuple[Differences, Differences]:
-    """Return the first and second derivative by an argument: known where both sides agree."""
+    """Return the first and second derivative by an argument: known where both sides agree.
+
+    The sides of a second derivative are its own: at a kink of the first one they differ. A larger
+    step tells where a function is flat only next to the point, or bends too much for a step; where
+    a slope has more digits than a number, the point is a pole that rounding has missed.
+    """
     h = 1e-5 * np.maximum(1.0, np.abs(args[place]))
 
     def at(step: np.ndarray) -> Any:
@@ -74,18 +88,22 @@ def differences(f: Callable[..., Any], args: list[np.ndarray],
     here = at(0.0 * h)
     right = (-3.0 * here + 4.0 * at(h) - at(2.0 * h)) / (2.0 * h)
     left = (3.0 * here - 4.0 * at(-h) + at(-2.0 * h)) / (2.0 * h)
+    wide = (at(30.0 * h) - at(-30.0 * h)) / (60.0 * h)
     near, far = ((at(s) - 2.0 * here + at(-s)) / s ** 2 for s in (20.0 * h, 40.0 * h))
+    above, below = ((here - 2.0 * at(s) + at(2.0 * s)) / s ** 2 for s in (20.0 * h, -20.0 * h))
     size = np.maximum(np.maximum(np.abs(left), np.abs(right)), 1e-3 * np.maximum(np.abs(here), 1.0))
-    smooth = np.isfinite(here) & (np.abs(left - right) <= 1e-5 * size)
+    smooth = np.isfinite(here) & (np.abs(left - right) <= 1e-5 * size) & (size < 1e12)
+    smooth &= np.abs(wide - left) <= 1e-2 * np.abs(left) + 1e-7 * np.maximum(np.abs(here), 1.0)
     bend = np.maximum(np.abs(near), np.maximum(np.abs(here), 1e-2))
+    bent = (np.abs(near - far) <= 1e-3 * bend) & (np.abs(above - below) <= 0.5 * bend)
     return (Differences(0.5 * (left + right), smooth, 1e-4 * size),
-            Differences(near, smooth & (np.abs(near - far) <= 1e-3 * bend), 1e-2 * bend))
+            Differences(near, smooth & bent, 1e-2 * bend))
 
 
 @pytest.mark.parametrize("name", functions())
 def test_values_are_scipys(name: str) -> None:
     function = getattr(sp, name)
-    args = points(function.nin)
+    args = points(name)
     with np.errstate(all="ignore"), tracejit.config(disable_jit=True):
         expected = function(*args)
         found = tracejit.jit(lambda *xs: function(*xs))(*args)
@@ -120,7 +138,7 @@ def assert_derivatives_are_differences(function: Any, args: list[np.ndarray]) ->
 @pytest.mark.parametrize("name", [name for name in functions() if name not in (*ODD, *UNLIKE)])
 def test_derivatives_are_differences(name: str) -> None:
     function = getattr(sp, name)
-    assert_derivatives_are_differences(function, points(function.nin))
+    assert_derivatives_are_differences(function, points(name))
 
 
 NEAR = [np.array([c + sign * step for c in (0.0, 0.5, 1.0, -1.0, 2.0, 3.0) for sign in (1.0, -1.0)
@@ -145,7 +163,7 @@ NUMPYS = [name for name in dir(np) if isinstance(getattr(np, name), np.ufunc)
 @pytest.mark.parametrize("name", NUMPYS)
 def test_numpys_derivatives_are_differences(name: str) -> None:
     function = getattr(np, name)
-    args = points(function.nin)
+    args = points(name)
     if function.nin == 2:  # next to a multiple of the divisor differences take two branches
         args = [x[np.abs(args[1]) > 0.2] for x in args]
     assert_derivatives_are_differences(function, args)

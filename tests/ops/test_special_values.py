@@ -69,6 +69,22 @@ def test_a_line_without_width_has_the_second_derivative_of_its_limit(interpreted
                 np.testing.assert_allclose(both(s, x, g), (s * second, second), rtol=1e-10)
 
 
+@pytest.mark.parametrize(("function", "degree"), [
+    (special.elliprg, 0.5), (special.elliprf, -0.5), (special.elliprj, -1.5),
+    (special.elliprd, -1.5), (special.elliprc, -0.5)])
+def test_carlsons_integrals_of_equal_numbers_have_eulers_derivatives(
+        function: Any, degree: float) -> None:
+    def f(x: Any) -> Any:
+        return function(*[x[k] for k in range(function.nin)])
+
+    with tracejit.config(disable_jit=True):
+        for x in np.full(function.nin, 0.7), np.array([0.3, 0.3, 0.9, 0.9])[:function.nin]:
+            slope, bend = tracejit.grad(f)(x), tracejit.hessian(f)(x)
+            np.testing.assert_allclose(slope @ x, degree * f(x), rtol=1e-12)
+            np.testing.assert_allclose(bend @ x, (degree - 1.0) * slope, rtol=1e-10)
+            np.testing.assert_allclose(slope[0], slope[1], rtol=1e-12 if function.nin > 2 else 9.0)
+
+
 def test_the_table_has_the_points_that_are_asked_for() -> None:
     asked = {name: [[args, x] for args, x in given] for name, given in points().items()}
     assert {name: [row[:2] for row in rows] for name, rows in TABLE.items()} == asked

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.ops.bessel_kin import struve_partial
 from tracejit.ops.cotangents import Primal
 from tracejit.ops.scipy_functions import PARTIALS, UNKNOWN, Formula, special
 from tracejit.trace.values.equations import apply, cast
@@ -46,24 +47,24 @@ def _between(name: str, sign: float, v: Primal, x: Primal) -> Any:
     return 0.5 * (special(name, v - 1.0, x) + sign * special(name, v + 1.0, x))
 
 
-def _modified_struve(z: Primal, v: Primal, x: Primal) -> Any:
-    at = v + 1.5
-    pole = (at <= 0.0) & (at == np.floor(at))
-    power = np.power(0.5 * x, v) / apply("tgamma", np.where(pole, 1.0, at))
-    return _between("modstruve", 1.0, v, x) + np.where(pole, 0.0, power) / (
-        2.0 * math.sqrt(math.pi))
-
-
 def _bessel_polynomial(z: Primal, a: Primal, power: Primal, nu: Primal) -> tuple[object, ...]:
-    """The integrals of x ** power J(2 a x) from 0 to 1, by a."""
-    return (special("besselpoly", a, power + 1.0, nu - 1.0)
-            - special("besselpoly", a, power + 1.0, nu + 1.0), UNKNOWN, UNKNOWN)
+    """The integrals of x ** power J(2 a x) from 0 to 1, by a.
+
+    SciPy's series of an order below 0 may end too early, so only a small one takes orders apart.
+    """
+    small = np.abs(a) < 0.5
+    near, far = np.where(small, a, 0.25), np.where(small, 1.0, a)
+    series = special("besselpoly", near, power + 1.0, nu - 1.0) - special(
+        "besselpoly", near, power + 1.0, nu + 1.0)
+    parts = (apply("jv", nu, 2.0 * far) - (power + 1.0) * z) / far
+    return np.where(small, series, parts), UNKNOWN, UNKNOWN
 
 
 PARTIALS.update({
     **{name: _by_last(2, lambda z, v, x, name=name: _between(name, -1.0, v, x))
        for name in ("jve", "yve")},
-    "modstruve": _by_last(2, _modified_struve), "besselpoly": _bessel_polynomial})
+    "modstruve": _by_last(2, lambda z, v, x: struve_partial(
+        lambda n, t: special("modstruve", n, t), 1.0, v, x)), "besselpoly": _bessel_polynomial})
 
 
 # --- integrals of such functions, by their ends -------------------------------------------------
@@ -100,8 +101,19 @@ def _less_one(x: Primal, sign: float, far: Formula) -> Any:
     return np.where(small, 0.25 * x * series, sign * (far(away) - 1.0) / away)
 
 
+def _struve_over(x: Primal) -> Any:
+    """Return H0(x) / x: near 0 by its series, 11.2.1."""
+    small = np.abs(x) < 1.0
+    square = np.where(small, x * x, 0.0)
+    series: Any = 1.0
+    for k in range(10, 0, -1):
+        series = 1.0 - square / (2 * k + 1) ** 2 * series
+    away: Any = np.where(small, 1.0, x)
+    return np.where(small, 2.0 / math.pi * series, _h0(away) / away)
+
+
 _INTEGRANDS: dict[str, Callable[[Any], Any]] = {
-    "it2struve0": lambda x: -_quotient(_h0(x), x, 2.0 / math.pi), "itstruve0": _h0,
+    "it2struve0": lambda x: -_struve_over(x), "itstruve0": _h0,
     "itmodstruve0": lambda x: special("modstruve", 0.0, x),
     "iti0k0_0": _i0, "iti0k0_1": _k0, "itj0y0_0": lambda x: _j(0, x), "itj0y0_1": _y0,
     "it2i0k0_0": lambda x: _less_one(x, 1.0, _i0), "it2i0k0_1": lambda x: -_k0(x) / x,

@@ -46,13 +46,22 @@ def _rc(x: np.ndarray, y: np.ndarray) -> Any:
     """Return R_C, of a y below 0 by Cauchy's principal value."""
     below = y < 0.0
     a, b = np.where(below, x - y, x), np.where(below, -y, y)
-    return np.where(below, np.sqrt(x / np.where(below, a, 1.0)), 1.0) * _rf(a, b, b)
+    return np.where(below, np.sqrt(x) / np.sqrt(np.where(below, a, 1.0)), 1.0) * _rf(a, b, b)
 
 
 def _in_order(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> tuple[Any, Any, Any]:
-    low, high = np.minimum(np.minimum(x, y), z), np.maximum(np.maximum(x, y), z)
-    middle = np.maximum(np.minimum(x, y), np.minimum(np.maximum(x, y), z))
-    return low, middle, high
+    """Return three numbers in order: each has one place, also among equal ones.
+
+    Extrema would share the derivative of equal numbers, of which only the first one is symmetric.
+    """
+    def pair(a: np.ndarray, b: np.ndarray) -> tuple[Any, Any]:
+        turned = b < a
+        return np.where(turned, b, a), np.where(turned, a, b)
+
+    x, y = pair(x, y)
+    y, z = pair(y, z)
+    x, y = pair(x, y)
+    return x, y, z
 
 
 def _rg(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
@@ -60,7 +69,7 @@ def _rg(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
     one = middle == 0.0
     b, a = np.where(one, 1.0, middle), np.where(one, 1.0, low)
     c = np.where(one, 1.0, high)
-    whole = b * _rf(a, c, b) + np.sqrt(a * c / b) + (b - a) * (c - b) / 3.0 * _rd(
+    whole = b * _rf(a, c, b) + np.sqrt(a) * np.sqrt(c / b) + (b - a) * (c - b) / 3.0 * _rd(
         a, c, b)
     return 0.5 * np.where(one, np.sqrt(high), whole)
 
@@ -79,7 +88,7 @@ def _rj(x: np.ndarray, y: np.ndarray, z: np.ndarray, p: np.ndarray) -> Any:
     product = above * q
     inner = low * high + product
     safe = np.where(below, inner, 1.0)
-    root = np.sqrt(np.where(below, low * middle * high, 1.0) / safe)
+    root = np.sqrt(np.where(below, low, 1.0)) * np.sqrt(np.where(below, middle * high, 1.0) / safe)
     principal = ((above - middle) * found - 3.0 * _rf(low, middle, high)
                  + 3.0 * root * _rc(safe, np.where(below, product, 1.0))) / (middle + q)
     return np.where(below, principal, found)

@@ -34,8 +34,10 @@ def _voigt_profile(x: np.ndarray, sigma: np.ndarray, gamma: np.ndarray) -> Any:
     width = np.where(sharp | far, 1.0, sigma) * math.sqrt(2.0)
     place, height = (np.where(far, 0.0, v) / width for v in (x, gamma))
     wide = np.real(apply("wofz", apply("complex", place, height)))
-    edge = np.where(x == 0.0, np.inf, np.where(np.isnan(x), np.nan, 0.0))
-    near = np.where(sharp & (gamma == 0.0), edge, wide / (width * math.sqrt(math.pi)))
+    edge = np.where(np.isinf(gamma), np.nan, np.where(
+        x == 0.0, np.inf, np.where(np.isnan(x), np.nan, 0.0)))
+    alone = sharp & ((gamma == 0.0) | np.isinf(gamma))
+    near = np.where(alone, edge, wide / (width * math.sqrt(math.pi)))
     return np.where(far, _narrow_voigt(*(np.where(far, v, w) for v, w in (
         (x, FAR), (sigma, 0.5), (gamma, FAR)))), near)
 

@@ -163,6 +163,10 @@ def _tukey_logpdf(y: np.ndarray, lam: np.ndarray) -> Any:
 # --- Kolmogorov's -------------------------------------------------------------------------------
 
 
+_NEAR_ZERO = 0.03
+"""Below which Kolmogorov's share of numbers is no double but 0."""
+
+
 def _kolmogorov_low(y: np.ndarray) -> tuple[Any, Any]:
     """Return the logarithms of the share below a number up to 1, and of the density."""
     share: Any = 0.0
@@ -188,13 +192,16 @@ def _kolmogorov_high(y: np.ndarray) -> tuple[Any, Any]:
 
 def _kolmogorov_logpdf(y: np.ndarray) -> Any:
     low = y < 1.0
-    return np.where(low, _kolmogorov_low(np.where(low, y, 1.0))[1],
+    none = y < 1e-150  # of which the square is 0
+    return np.where(low, np.where(none, -np.inf, _kolmogorov_low(
+        np.where(low & ~none, y, 1.0))[1]),
                     _kolmogorov_high(np.where(low, 1.0, y))[1])
 
 
 def _kolmogorov_tails(y: np.ndarray) -> tuple[Any, Any]:
     low = y < 1.0
-    lower = np.exp(_kolmogorov_low(np.where(low, y, 1.0))[0])
+    some = low & (y > _NEAR_ZERO)
+    lower = np.where(some | ~low, np.exp(_kolmogorov_low(np.where(some, y, 1.0))[0]), 0.0 * y)
     upper = np.exp(_kolmogorov_high(np.where(low, 1.0, y))[0])
     return np.where(low, lower, 1.0 - upper), np.where(low, 1.0 - lower, upper)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from tracejit.numpy_api.special_kinds import double_of_real, of_complex, of_floa
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.incomplete import student_by_df
 from tracejit.ops.roots import root_of
-from tracejit.ops.scipy_functions import special
+from tracejit.ops.scipy_functions import Formula, special
 from tracejit.scipy_api.carlson import like
 from tracejit.scipy_api.probability import beta_tails, gamma_tails
 from tracejit.trace.ground.dispatch import DISTRIBUTIONS, FOREIGN, scipy_captures
@@ -36,14 +37,28 @@ _SEVERAL = {"it2i0k0": 2, "it2j0y0": 2, "itairy": 4, "iti0k0": 2, "itj0y0": 2, "
                for kind in ("ang1", "rad1", "rad2") for how in ("", "_cv")}}
 
 
+def _spared(function: Formula, *operands: np.ndarray) -> Any:
+    """Return NaN of a size or an order for which SciPy's own function ends the process."""
+    fine = np.isfinite(operands[0]) & np.isfinite(operands[1]) & np.isfinite(operands[2])
+    return np.where(fine, function(*[np.where(fine, x, 1.0) for x in operands[:3]], *operands[3:]),
+                    np.nan)
+
+
+def _call(name: str) -> Callable[..., Any]:
+    """Return SciPy's C function; of spheroidal ones that of numbers for which SciPy has a value."""
+    def function(*operands: object) -> Any:
+        return special(name, *operands)
+
+    return partial(_spared, function) if name.startswith(("obl_", "pro_")) else function
+
+
 def _plain(name: str) -> Callable[..., Any]:
-    return in_double(name, lambda *operands: special(name, *operands))
+    return in_double(name, _call(name))
 
 
 def _several(name: str, count: int) -> Callable[..., Any]:
     """Return a function of reals with several results."""
-    parts = [in_double(name, lambda *operands, k=k: special(f"{name}_{k}", *operands))
-             for k in range(count)]
+    parts = [in_double(name, _call(f"{name}_{k}")) for k in range(count)]
     return lambda *operands: tuple([part(*operands) for part in parts])
 
 
@@ -62,12 +77,25 @@ def _cdf(distribution: str, what: str, *operands: np.ndarray) -> Any:
 
 
 def _whole(k: np.ndarray) -> Any:
-    return stop_gradient(np.floor(k))
+    """Return a number as SciPy passes it to a C function of ints."""
+    return stop_gradient(np.trunc(k))
+
+
+def _poisson_mean(k: np.ndarray, y: np.ndarray) -> Any:
+    known = (_whole(k) >= 0.0) & (y >= 0.0) & (y < 1.0)
+    return np.where(known, FOREIGN["scipy.special.gammainccinv"](
+        np.where(known, _whole(k), 0.0) + 1.0, np.where(known, y, 0.5)), np.nan)
+
+
+def _negative_binomial_chance(k: np.ndarray, n: np.ndarray, y: np.ndarray) -> Any:
+    ends = (_whole(k) >= 0.0) & ((y == 0.0) | (y == 1.0)) & (n == n)
+    return np.where(ends, y, FOREIGN["scipy.special.betaincinv"](
+        _whole(n), _whole(k) + 1.0, np.where(ends, 0.5, y)))
 
 
 _FORMULAS: dict[str, Callable[..., Any]] = {
     "kolmogorov": lambda y: _cdf("kstwobign", "sf", y),
-    "smirnov": lambda n, d: _cdf("ksone", "sf", d, stop_gradient(n)),
+    "smirnov": lambda n, d: _cdf("ksone", "sf", d, _whole(n)),
     "tklmbda": lambda x, lam: _cdf("tukeylambda", "cdf", x, lam),
     "chndtr": lambda x, df, nc: _cdf("ncx2", "cdf", x, df, nc),
     "ncfdtr": lambda dfn, dfd, nc, f: _cdf("ncf", "cdf", f, dfn, dfd, nc),
@@ -78,11 +106,10 @@ _FORMULAS: dict[str, Callable[..., Any]] = {
 """Formulas that have the derivatives of functions."""
 
 _OF_INVERSES: dict[str, Callable[..., Any]] = {
-    "pdtri": lambda k, y: FOREIGN["scipy.special.gammainccinv"](_whole(k) + 1.0, y),
+    "pdtri": _poisson_mean,
     "bdtri": lambda k, n, y: 1.0 - FOREIGN["scipy.special.betaincinv"](
         _whole(n) - _whole(k), _whole(k) + 1.0, y),
-    "nbdtri": lambda k, n, y: FOREIGN["scipy.special.betaincinv"](
-        _whole(n), _whole(k) + 1.0, y),
+    "nbdtri": _negative_binomial_chance,
 }
 """Of whole numbers, for which SciPy's own functions of doubles warn."""
 
@@ -152,12 +179,15 @@ _SOLVED: dict[str, Solved] = {
     "gdtrib": lambda b, a, p, x: _of_shape(b, a * x, p),
     "pdtrik": lambda k, p, m: _of_shape(k + 1.0, m, 1.0 - p),
     "kolmogi": lambda y, p: _above("kstwobign", y, p),
-    "smirnovi": lambda d, n, p: _above("ksone", d, p, stop_gradient(n)),
+    "smirnovi": lambda d, n, p: _above("ksone", d, p, _whole(n)),
     "chndtrix": lambda x, p, df, nc: _below("ncx2", x, p, df, nc),
     "ncfdtri": lambda f, dfn, dfd, nc, p: _below("ncf", f, p, dfn, dfd, nc),
     "nctdtrit": lambda t, df, nc, p: _below("nct", t, p, df, nc),
     "stdtridf": lambda df, p, t: (apply("student_t", t, df), student_by_df(t, df), p),
 }
+
+_OF_BOTH_SIGNS = ("nctdtrit",)
+"""Whose solutions may be 0; for others 0 says that there is none."""
 
 
 def _solved(name: str) -> Callable[..., Any]:
@@ -165,13 +195,13 @@ def _solved(name: str) -> Callable[..., Any]:
 
     Two steps of Newton's method from it, which change no value, have its derivatives.
     """
-    equation = _SOLVED[name]
+    equation, least = _SOLVED[name], -1.0 if name in _OF_BOTH_SIGNS else 1e-200
 
     def solution(*operands: np.ndarray) -> Any:
         given = [stop_gradient(x) for x in operands]
         found = special(name, *(np.trunc(x) if k == 0 and name == "smirnovi" else x
                                 for k, x in enumerate(given)))
-        known = (np.abs(found) > 1e-200) & (np.abs(found) < 1e80)  # else there is no solution
+        known = (np.abs(found) > least) & (np.abs(found) < 1e80)  # else there is no solution
         near = np.where(known, found, 1.0)
         for _ in range(2):
             value, slope, wanted = equation(near, *operands)
