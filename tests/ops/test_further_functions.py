@@ -43,7 +43,8 @@ def total_of(name: str) -> tuple[Callable[..., Any], list[np.ndarray]]:
 
     def total(*xs: Any) -> Any:
         found = 0.0
-        for k, y in enumerate(leaves(fn(*xs))):
+        for k, result in enumerate(leaves(fn(*xs))):
+            y = np.asarray(result)  # Python's numbers, too
             if y.dtype.kind == "c":
                 found = found + np.sum(np.sin(np.real(y) + k)) + np.sum(np.cos(np.imag(y)))
             elif y.dtype.kind == "f":
