@@ -226,6 +226,12 @@ case("in place: type of an array", "W = np.array([1.0, 2.0, 3.0])\n"
 case("in place: partial", "p = functools.partial(lambda v, k: v * k, k=2.0)\n"
      "def f(x):\n    return p(x)", "p.keywords['k'] = 3.0", "p.keywords['k'] = 3",
      "p = functools.partial(lambda v, k: v + k, k=2.0)")
+for _name, _made in (("partial", "functools.partial(lambda v: v)"),
+                     ("OrderedDict", "OrderedDict(a=1)"),
+                     ("named tuple", "type('P', (namedtuple('P', 'a'),), {})(1)")):
+    case(f"in place: attributes of a copied {_name}",
+         f"p = {_made}\ndef f(x):\n    return x * getattr(p, 'n', 7.0)",
+         "p.n = 3.0", "p.n = 3", "p.m = 4.0", "p.n = np.array(2.0)", "del p.n", "p.n = 5.0")
 case("in place: arguments of a partial",
      "L = [2.0]\np = functools.partial(lambda l, v: v * l[0], L)\n"
      "def f(x):\n    return p(x)", "L[0] = 3.0", "L[0] = 3")

@@ -89,11 +89,17 @@ def copied(x: object) -> Any:
     return x if how is None else how(x)
 
 
+def _copy_of_partial(x: functools.partial[object]) -> Any:
+    made = functools.partial(x.func, *x.args, **x.keywords)
+    vars(made).update(vars(x))
+    return made
+
+
 _COPIES: dict[type, Callable[[Any], Any]] = {
     list: lambda x: [*map(copied, x)], set: set.copy, bytearray: bytearray.copy,
     deque: lambda x: deque(map(copied, x), x.maxlen),
     dict: lambda x: {key: copied(item) for key, item in x.items()},
-    functools.partial: lambda x: functools.partial(x.func, *x.args, **x.keywords),
+    functools.partial: _copy_of_partial,
 }
 
 
@@ -135,7 +141,7 @@ _TOKENS: dict[type, Callable[[Any], Any]] = {
     **dict.fromkeys((type(None), type(Ellipsis), type(NotImplemented)), lambda x: None),
     float: functools.partial(struct.pack, "=d"), complex: _complex,
     **dict.fromkeys((tuple, list, set, frozenset, deque), _items),
-    **dict.fromkeys((dict, OrderedDict), _entries),
+    dict: _entries, OrderedDict: lambda x: (_entries(x), _entries(vars(x))),
     bytearray: bytes,
     range: lambda x: (x.start, x.stop, x.step),
     slice: lambda x: (token(x.start), token(x.stop), token(x.step)),

@@ -16,6 +16,7 @@ import heapq
 import itertools
 import logging
 import types
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -1204,3 +1205,16 @@ def test_methods_of_objects_with_arrays_of_one_element_are_captured() -> None:
         model.rate = np.arange(3.0)
         np.testing.assert_array_equal(tracejit.jit(model)(x), model.rate)
         np.testing.assert_array_equal(tracejit.grad(model.slope)(x), model.rate + 1.0)
+
+
+@pytest.mark.parametrize("thing", [functools.partial(max, 1.0), OrderedDict(a=1.0)])
+def test_an_arguments_attributes_are_read(thing: Any) -> None:
+    """It is copied where a call is filed under its content, attributes included."""
+    def program(x: float, given: Any) -> Any:
+        return x * getattr(given, "extra", 0.0)
+
+    with tracejit.config(disable_jit=True):
+        compiled = tracejit.jit(program)
+        for extra in (5.0, 6.0):
+            thing.extra = extra
+            assert compiled(2.0, thing) == 2.0 * extra

@@ -217,6 +217,10 @@ def endless(x):
         s = np.cos(s)
     return s
 
+def short(x):
+    return np.cos(x) * x
+
+tracejit.grad(short)(0.5), tracejit.vmap(short)(np.ones(2))  # imports what compilations need
 slow, found = tracejit.jit(endless), []
 for g, args in ((slow, (0.5,)), (slow, (0.5,)), (tracejit.vmap(endless), (np.array([0.5]),)),
                 (tracejit.grad(endless), (0.5,))):

@@ -93,6 +93,19 @@ def test_steps_are_as_many_as_scipys_and_their_sizes_have_no_derivative() -> Non
     np.testing.assert_allclose(slope, [found[0, -1], 0.0], rtol=1e-12)  # it is linear
 
 
+@pytest.mark.parametrize("method", ["RK45", "DOP853"])
+def test_an_empty_interval_has_two_columns(method: str) -> None:
+    def program(y: Any, end: float) -> Any:
+        found = integrate.solve_ivp(lambda t, u: -t * u, (0.5, end), y, method, dense_output=True)
+        return found.t, found.y, found.sol(0.5)
+
+    y = np.array([1.0, 2.0])
+    with tracejit.config(disable_jit=True):
+        for got, wanted in zip(tracejit.jit(program)(y, 0.5), program(y, 0.5), strict=True):
+            np.testing.assert_array_equal(got, wanted)
+        assert np.isclose(tracejit.grad(lambda t: program(y, t)[1][1, -1])(0.5), -1.0)
+
+
 def test_derivatives_by_the_ends_are_slopes() -> None:
     def last(start: float, end: float) -> Any:
         return integrate.solve_ivp(lambda t, u: -t * u, (start, end), [2.0], **FINE).y[0, -1]

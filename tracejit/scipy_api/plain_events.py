@@ -49,7 +49,7 @@ def between(pair: Pair, piece: np.ndarray, y: np.ndarray, x: float) -> np.ndarra
 def at_time(pair: Pair, piece: np.ndarray, t: float, y: np.ndarray, h: float,
             s: float) -> np.ndarray:
     """Return the solution at a time s of a step that begins at t with y."""
-    return between(pair, piece, y, (s - t) / h)
+    return between(pair, piece, y, (s - t) / h if h != 0.0 else 0.0)
 
 
 def on_pieces(pair: Pair, times: np.ndarray, starts: np.ndarray, lengths: np.ndarray,
@@ -65,7 +65,9 @@ def on_pieces(pair: Pair, times: np.ndarray, starts: np.ndarray, lengths: np.nda
         else:
             k = np.searchsorted(-times, -where, side="left") - 1
         k = min(max(k, 0), last)
-        found[j] = between(pair, pieces[k], starts[k], (at[j] - times[k]) / lengths[k])
+        length = lengths[k]  # 0 of an empty interval
+        part = (at[j] - times[k]) / length if length != 0.0 else 0.0
+        found[j] = between(pair, pieces[k], starts[k], part)
     return found
 
 
@@ -157,7 +159,7 @@ def followed(fun: Slope, pair: Pair, t: float, end: float, y: np.ndarray, f: np.
     places: list[list[np.ndarray]] = [[] for _ in events.functions]
     counts = np.zeros(len(events.functions))
     now = np.array([float(event(t, y, *args)) for event in events.functions])
-    ended, done = False, bool(t == end)
+    ended = done = False
     while not done:
         later, k, size = advance(fun, pair, t, end, y, f, size, most, rtol, atol, args)
         h = later - t

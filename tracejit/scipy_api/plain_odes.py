@@ -137,10 +137,12 @@ def integrated(fun: Slope, pair: Pair, t: float, end: float, y: np.ndarray, f: n
                args: tuple[object, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Return the times of all steps, and the solution at each: times times components."""
     times, found = [t], [y]
-    while t != end:
+    done = False
+    while not done:  # an empty interval has a step, too, as in SciPy
         later, k, size = advance(fun, pair, t, end, y, f, size, most, rtol, atol, args)
         y = y + (later - t) * (pair.b @ k[:-1])
         f, t = k[-1], later
         times.append(t)
         found.append(y)
+        done = bool(t == end)
     return np.array(times), np.array(found)

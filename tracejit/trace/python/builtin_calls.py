@@ -276,7 +276,11 @@ def _captured(x: object) -> Any:
         kwargs = {name: _captured(y) for name, y in x.keywords.items()}
         held = zip((fn, *args, *kwargs.values()), (x.func, *x.args, *x.keywords.values()),
                    strict=True)
-        return x if all(a is b for a, b in held) else functools.partial(fn, *args, **kwargs)
+        if all(a is b for a, b in held):
+            return x
+        made = functools.partial(fn, *args, **kwargs)
+        vars(made).update(vars(x))
+        return made
     if not isinstance(x, FunctionType):
         return x
     if not is_fixed(home_of(x)):

@@ -391,9 +391,7 @@ class Captures(Outside):
             made = deque(items, content.maxlen) if isinstance(content, deque) else (
                 tuple.__new__(type(content), items) if hasattr(content, "_fields")
                 else type(content)(items))
-        self.containers[id(made)] = made
-        self.copies[id(made)] = path
-        return made
+        return self._copied(path, content, made)
 
     def is_given_twice(self, x: object) -> bool:
         """Return whether a container is in the arguments more than once."""
@@ -406,7 +404,16 @@ class Captures(Outside):
         fn = self.read(path.step("attr", "func"))
         args = self.read(path.step("attr", "args"))
         keywords = self.read(path.step("attr", "keywords"))
-        return functools.partial(fn, *args, **keywords)
+        return self._copied(path, path.read(), functools.partial(fn, *args, **keywords))
+
+    def _copied(self, path: Path, content: object, made: object) -> Any:
+        """Note a copy of a container or partial, and give it the attributes that the other has."""
+        if isinstance(own := getattr(content, "__dict__", None), dict):
+            self.guards.append(Guarded(path.step("attr", "__dict__"), Shape.of(own)))
+            vars(made).update({name: self.read(path.step("attr", name)) for name in own})
+        self.containers[id(made)] = made
+        self.copies[id(made)] = path
+        return made
 
     def attribute(self, owner: object, name: str) -> Any:
         """Return an attribute of an object that came from outside; `AttributeError` if none."""
