@@ -37,6 +37,7 @@ from tracejit.codegen.slots import arena_nodes
 from tracejit.codegen.translation import Translator
 from tracejit.codegen.vector_math import align_stack
 from tracejit.configuration import settings
+from tracejit.signals import uninterrupted
 
 __all__ = ["Functions", "MachineCode", "assembly_of", "compile_kernel", "optimised_kernel",
            "signature_of"]
@@ -118,7 +119,16 @@ _CONTEXTS: list[Any] = []
 
 
 def _contexts() -> tuple[Any, Any]:
-    """Return Numba's typing and target contexts, with our functions in them."""
+    """Return Numba's typing and target contexts, with our functions in them.
+
+    Numba goes through each registry of functions once: an error in the middle of one would leave
+    the rest of it out of all later compilations.
+    """
+    with uninterrupted():
+        return _refreshed_contexts()
+
+
+def _refreshed_contexts() -> tuple[Any, Any]:
     if not _CONTEXTS:
         shared, target_context = cpu_target.typing_context, cpu_target.target_context
         shared.refresh()

@@ -270,6 +270,52 @@ def test_a_compilation_ends_with_what_the_handler_raised(tmp_path: Path, error: 
     assert len(found) > 1 or found[0][1] == "late"
 
 
+FIRST = HANDLER + """
+import importlib.abc, os
+
+class Late(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "{module}" and self in sys.meta_path:
+            sys.meta_path.remove(self)
+            {late}
+
+def interrupt():
+    os.kill(os.getpid(), signal.SIGALRM)
+
+def cut_off_registration():
+    from numba.core import utils
+    seen = []
+
+    def stream_list(items):
+        start = 0
+        while True:
+            seen.append(items)
+            if len(seen) == {count}:
+                interrupt()
+            stop = len(items)
+            yield iter(items[start:stop])
+            start = stop
+
+    utils.stream_list = stream_list
+
+sys.meta_path.insert(0, Late())
+g = tracejit.grad(lambda x: np.sum(np.sin(x) * x))
+print(json.dumps([attempt(g, np.zeros(3)), attempt(g, np.zeros(3))]))
+"""
+
+
+@pytest.mark.parametrize(("module", "late", "count"), [
+    ("numba.core.cpu", "interrupt()", 0), ("numba.core.typing", "interrupt()", 0),
+    ("tracejit.codegen.translation", "cut_off_registration()", 1),
+    ("tracejit.codegen.translation", "cut_off_registration()", 4)])
+def test_the_first_compilation_of_a_process_can_be_tried_again(tmp_path: Path, module: str,
+                                                               late: str, count: int) -> None:
+    """What an exception cuts off in Numba stays so: half of an import, or of its functions."""
+    found = run(FIRST.format(error="KeyboardInterrupt('late')", module=module, late=late,
+                             count=count), tmp_path)
+    assert found == [["KeyboardInterrupt", "late"], ["ndarray", ""]]
+
+
 def test_a_capture_that_is_cut_off_anywhere_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A handler's error may come between any two instructions, in `__exit__` too."""
     class CutOff:
@@ -327,7 +373,7 @@ HANDLERS = """
 import json, signal
 import numpy as np
 import tracejit
-from tracejit.program.signals import keeping_signals
+from tracejit.signals import keeping_signals
 
 BEFORE = signal.getsignal(signal.SIGINT)  # ignored, where a shell began it in the background
 first, second = (lambda *a: None), (lambda *a: None)

@@ -26,7 +26,7 @@ SETUPTOOLS = PYPROJECT["tool"]["setuptools"]
 
 # What each part of tracejit may import, besides itself, in the order in which data flows.
 BASE = {"errors", "analyses", "configuration", "display", "exact", "structured_dtypes", "classes",
-        "tree"}
+        "signals", "tree"}
 LAYERS = {
     **{part: set[str]() for part in sorted(BASE)},
     "configuration": {"analyses"},
@@ -39,7 +39,7 @@ LAYERS = {
     "autodiff": BASE | {"ir", "trace", "ops", "numpy_api"},
     "passes": BASE | {"ir", "trace", "ops", "numpy_api"},
     "scipy_api": BASE | {"ir", "trace", "ops", "numpy_api", "autodiff"},
-    "codegen": {"ir", "errors", "configuration"},
+    "codegen": {"ir", "errors", "configuration", "signals"},
     "structured": BASE | {"ir", "trace"},
     "codes": set(),
     "versions": set(),

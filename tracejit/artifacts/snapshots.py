@@ -26,8 +26,8 @@ from tracejit.artifacts.places import Missing
 from tracejit.artifacts.request import spec_text, structure_of_text, structure_text
 from tracejit.errors import SnapshotError, TracejitError
 from tracejit.ir.draws import is_generator
-from tracejit.program.signals import keeping_signals
 from tracejit.program.specialisation import Specialisation, not_here
+from tracejit.signals import keeping_signals
 from tracejit.store.digests import digest
 from tracejit.store.files import SHOWN, open_parent, read_file
 from tracejit.store.symbols import BadObject

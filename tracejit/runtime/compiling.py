@@ -11,8 +11,8 @@ from pathlib import Path
 from tracejit.configuration import settings
 from tracejit.errors import CompileError, TracejitError
 from tracejit.program.forks import require_whole
-from tracejit.program.signals import keeping_signals
 from tracejit.runtime.program import Program
+from tracejit.signals import keeping_signals
 
 __all__ = ["dump", "faults_of_ours"]
 

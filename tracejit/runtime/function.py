@@ -22,9 +22,9 @@ from tracejit.ir.draws import is_generator
 from tracejit.ir.showing import SILENT
 from tracejit.program.forks import require_whole
 from tracejit.program.request import Request, key_of
-from tracejit.program.signals import keeping_signals
 from tracejit.program.specialisation import Specialisation
 from tracejit.runtime.tracebacks import hide_frames, hiding_frames
+from tracejit.signals import keeping_signals
 from tracejit.trace.ground.active import CAPTURES, is_tracing
 from tracejit.trace.ground.faults import fault_of_ours
 from tracejit.trace.values.eager import Recorded, record_call, watches

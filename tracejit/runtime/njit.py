@@ -26,11 +26,11 @@ from tracejit.exact import same
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim
 from tracejit.ir.walk import draws, prints
-from tracejit.program.signals import keeping_signals
 from tracejit.runtime.callees import require_no_calls_in_njit
 from tracejit.runtime.making import log_compilation
 from tracejit.runtime.program import Program
 from tracejit.runtime.stages import Compiled, Traced
+from tracejit.signals import keeping_signals
 from tracejit.trace.ground.dependencies import Dependencies, collecting
 from tracejit.trace.state.paths import READING_FAILS, Leaf
 from tracejit.trace.values.specs import ArgSpec

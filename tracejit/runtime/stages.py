@@ -32,6 +32,7 @@ from tracejit.program.invocation import Invocation
 from tracejit.runtime.compiling import dump, faults_of_ours
 from tracejit.runtime.program import Program
 from tracejit.runtime.progress import stage
+from tracejit.signals import uninterrupted
 from tracejit.trace.values.specs import ArgSpec
 from tracejit.tree import Structure
 
@@ -132,8 +133,9 @@ class Lowered(Displayed):
     blocked: list[Eqn]
 
     def __init__(self, traced: Traced, change: Callable[[Kernel], None] | None = None) -> None:
-        from tracejit.codegen.lower import lower_graph
-        from tracejit.codegen.python_source import render
+        with uninterrupted():  # Numba cannot be imported again where a part of it was
+            from tracejit.codegen.lower import lower_graph
+            from tracejit.codegen.python_source import render
 
         self.traced = traced
         graph = traced.graph
@@ -224,8 +226,9 @@ class Compiled(Displayed):
     invocation: Invocation
 
     def __init__(self, lowered: Lowered) -> None:
-        from tracejit.codegen.compile import Functions, compile_kernel
-        from tracejit.codegen.plan import plan_text
+        with uninterrupted():
+            from tracejit.codegen.compile import Functions, compile_kernel
+            from tracejit.codegen.plan import plan_text
 
         self.lowered = lowered
         kernel, program = lowered.kernel, lowered.traced.program

@@ -1,4 +1,9 @@
-"""The errors that signal handlers raise while we compile: they get through all code inside."""
+"""The errors that signal handlers raise while we compile: they get through all code inside.
+
+    with keeping_signals():      # Ctrl-C ends what runs here at once, and nothing inside catches it
+        with uninterrupted():    # Ctrl-C waits for the end of this
+            import numba
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-__all__ = ["keeping_signals"]
+__all__ = ["keeping_signals", "uninterrupted"]
 
 
 @contextmanager
@@ -20,9 +25,26 @@ def keeping_signals() -> Iterator[Sequence[BaseException]]:
     capture or compilation, and be caught there as that part's own. It yields the list of the errors
     that handlers have raised.
     """
+    with _wrapping(interrupts=True) as raised:
+        yield raised
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Raise the errors of signal handlers at the end of what runs inside, and not in the middle.
+
+    It is for steps of libraries that stay half done, for all that follows in the process, where an
+    exception cuts them off: imports, and Numba's registration of functions.
+    """
+    with _wrapping(interrupts=False):
+        yield
+
+
+@contextmanager
+def _wrapping(interrupts: bool) -> Iterator[Sequence[BaseException]]:
     noted = _Noted()
     try:
-        noted.take_over()
+        noted.take_over(interrupts)
         yield noted.raised
     except BaseException as e:
         if noted.raised and noted.raised[0] is not e:
@@ -40,7 +62,7 @@ def keeping_signals() -> Iterator[Sequence[BaseException]]:
 class _Noted:
     """The errors that handlers have raised, and the handlers that were replaced.
 
-    interrupts -- whether a handler's error goes on at once; not while handlers are exchanged, as
+    interrupts -- whether a handler's error goes on at once; never while handlers are exchanged, as
                   one that is exchanged by half would stay
     """
 
@@ -49,7 +71,7 @@ class _Noted:
         self.replaced: dict[int, tuple[Any, Any]] = {}
         self.interrupts = False
 
-    def take_over(self) -> None:
+    def take_over(self, interrupts: bool) -> None:
         """Let handlers note the errors that they raise; other threads than the first run none."""
         if threading.current_thread() is not threading.main_thread():
             return
@@ -61,7 +83,7 @@ class _Noted:
                     signal.signal(number, noting)
                 except (ValueError, OSError):  # an interpreter that is not the first one
                     break
-        self.interrupts = True
+        self.interrupts = interrupts
         if self.raised:
             raise self.raised[0]
 
