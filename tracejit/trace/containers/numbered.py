@@ -74,4 +74,4 @@ class ObjectReference(Numbered):
     __reduce_ex__ = __lt__ = __le__ = __gt__ = __ge__ = __copy__ = _by_python
     __deepcopy__ = __float__ = __int__ = __index__ = __format__ = __mul__ = _by_python
     __truediv__ = __neg__ = __radd__ = __rsub__ = __rmul__ = __array__ = _by_python
-    __complex__ = _by_python
+    __complex__ = __iter__ = __getitem__ = __reversed__ = _by_python

@@ -61,6 +61,7 @@ from tracejit.trace.python.kinds_of_values import LIKE_LISTS, holds_traced, type
 from tracejit.trace.python.library import LIBRARY
 from tracejit.trace.python.list_searches import search_of
 from tracejit.trace.python.numbers_in_python import OF_NUMBERS
+from tracejit.trace.python.objects_gone_through import give_up_runs_of_objects
 from tracejit.trace.python.operator_functions import AS_WRITTEN
 from tracejit.trace.python.own_orders import are_compared_by_data, searched_items
 from tracejit.trace.python.taking import take, takes, with_generators
@@ -83,7 +84,6 @@ __all__ = ["call_function"]
 _ARRAYS = frozenset((np.where, np.select, np.piecewise, np.tensordot, np.linalg.tensordot, np.cov,
                      np.roll, np.isin, np.i0, np.cross, np.fft.fftn, np.fft.ifftn))
 """The functions that return arrays of no axes where other functions of NumPy return numbers."""
-
 
 Args = tuple[object, ...]
 Kwargs = dict[str, object]
@@ -108,6 +108,8 @@ def call_function(fn: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
         if isinstance(owner, (list, tuple)):
             return call_list_method(fn, args, kwargs)
         args, kwargs = _given_runs(fn, args, kwargs, capture, replacement)
+    if known and not is_users(fn):
+        give_up_runs_of_objects(fn, args, kwargs)
     if replacement is not None:
         return _replaced(fn, replacement, args, kwargs)
     traced = any(map(holds_traced, (*args, *kwargs.values())))
@@ -130,7 +132,6 @@ def call_function(fn: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
 
 
 _CHANGES_LENGTH = frozenset(("append", "extend", "insert", "pop", "remove", "clear"))
-
 
 _PUSHES: tuple[Any, ...] = (heapq.heappush, heapq.heappushpop, heapq.heapreplace, bisect.insort,
                             bisect.insort_left, bisect.insort_right)

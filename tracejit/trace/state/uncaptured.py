@@ -45,6 +45,7 @@ from tracejit.trace.state.paths import is_users_type
 from tracejit.trace.state.policy import differs_elsewhere
 from tracejit.trace.state.reachable import reached
 from tracejit.trace.state.running import watched
+from tracejit.trace.state.runs_behind import give_up_runs_behind
 from tracejit.trace.state.set_changes import settle_set_change
 from tracejit.trace.values.operands import TracedOperand
 
@@ -168,6 +169,7 @@ def read_unseen(x: object, in_order: bool = True) -> None:
     """
     if isinstance(x, CODE):
         return
+    give_up_runs_behind(x, "uncaptured code")
     captured = current().captured
     if id(x) in captured.namespaces:
         unseen("reading all names of a module")
