@@ -197,7 +197,7 @@ def set_attribute(owner: object, name: str, content: object) -> None:
     if method is not None:
         method(found, owner, content)
         return
-    before_change(owner, name)
+    before_change(owner, name, of_attribute=True)
     setattr(owner, name, content)
 
 
@@ -240,6 +240,6 @@ def delete_attribute(owner: object, name: str) -> None:
         method(found, owner)
         return
     refuse_shown_of_class(owner, f"deleting the attribute {name!r}", name)
-    before_loss(owner, name)
+    before_loss(owner, name, of_attribute=True)
     delattr(owner, name)
     note_shown_of_class(owner, name)

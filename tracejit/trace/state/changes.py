@@ -134,15 +134,18 @@ def advance(x: object) -> None:
         known_container(x, "reading an iterator")
 
 
-def before_change(x: Any, key: Any) -> None:
-    """Note that an item or attribute is about to change."""
+def before_change(x: Any, key: Any, of_attribute: bool = False) -> None:
+    """Note that an item or attribute is about to change.
+
+    of_attribute -- whether it is an attribute also of a container, whose class is a user's
+    """
     trace = current()
     x = _owner_of(x)
     trace.captured.refuse_change(x)
     refuse_joined_change(x)
     _refuse_change_of_item(x)
     depth = max(known_container(x), _depth_of_stand_in(x))
-    if isinstance(x, CONTAINERS):
+    if isinstance(x, CONTAINERS) and not of_attribute:
         trace.record(ItemPlace(x, key, depth), depth)
         return
     _refuse_hidden_change(x, key)
@@ -153,13 +156,13 @@ def before_change(x: Any, key: Any) -> None:
     trace.record(AttributePlace(x, key, depth), depth)
 
 
-def before_loss(x: object, key: object) -> None:
+def before_loss(x: object, key: object, of_attribute: bool = False) -> None:
     """Note that a dict is about to lose a key, or an object an attribute."""
-    entries = x if isinstance(x, dict) else own_names(x)
+    entries = x if isinstance(x, dict) and not of_attribute else own_names(x)
     if any(entries is walked for walked in current().gone_over):
         raise refuse(f"a {type(x).__name__} loses {key!r} while a loop is running over it",
                      "Run over a copy: list(items)", "TJ421")
-    before_change(x, key)
+    before_change(x, key, of_attribute)
     current().record_loss(x, known_container(x))
 
 

@@ -179,7 +179,8 @@ def read_unseen(x: object, in_order: bool = True) -> None:
         unseen(name)
     refuse_shown_of_class(x, "something asks for all attributes of an object")
     for y in (x, *kept_in(x), *(gc.get_referents(x) if isinstance(x, _VIEWS) else ())):
-        parts = y if isinstance(y, dict) else users_attributes(y) or {}
+        parts = {**y, **(users_attributes(y) or {})} if isinstance(y, dict) else (
+            users_attributes(y) or {})
         for key, content in parts.items():
             if isinstance(content, MaybeUnset):
                 raise refuse(f"whether a {type(x).__name__} has {key!r} depends on data, and "
