@@ -198,3 +198,36 @@ def test_functions_made_anew_in_each_iteration_are_several_functions(asked: str)
                     assert captured(1.5, n) == function(1.5, n)
                 except tracejit.Refusal:
                     assert asked not in CALLED
+
+
+class Shifted(list):
+    """A list whose items are read with 1 more, and which tells another length."""
+
+    def __getitem__(self, k: Any) -> Any:
+        return super().__getitem__(k) + 1.0
+
+    def __len__(self) -> int:
+        return 9
+
+
+def each_of_a_comprehension(x: Any) -> Any:
+    return sum(o[0] * o[1] * len(o) for o in [Shifted([v, 2.0 * v]) for v in x])
+
+
+def each_of_an_append(x: Any) -> Any:
+    made: list[Any] = []
+    for v in x:
+        made.append(Shifted([v, 2.0 * v]))
+    return sum(o[0] * o[1] * len(o) for o in made)
+
+
+def whether_they_are_lists(x: Any) -> Any:
+    return sum(v for v, o in zip(x, [Shifted([v, v]) for v in x], strict=True)
+               if type(o) is Shifted)
+
+
+@pytest.mark.parametrize("f", [each_of_a_comprehension, each_of_an_append, whether_they_are_lists])
+def test_lists_of_lists_of_a_users_class_keep_the_class(f: Callable[..., Any]) -> None:
+    x = np.array([0.31, 1.27, -0.83, 0.44])
+    with tracejit.config(disable_jit=True):
+        assert tracejit.jit(f)(x) == pytest.approx(f(x), rel=1e-12)

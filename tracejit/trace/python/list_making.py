@@ -210,7 +210,7 @@ def _kind_of(x: object, inside: set[Value]) -> tuple[tuple[Dim, ...], int, Kinds
 
     inside -- the values on which the shape must not depend
     """
-    if isinstance(x, list) and any(x is made for frame in current().frames[-1:]
+    if type(x) is list and any(x is made for frame in current().frames[-1:]
                                    for made in frame.created.values()):
         shape, nest, kinds = _kind_of_list(x)
     elif is_number(x) and not isinstance(x, Changing):
