@@ -79,3 +79,32 @@ def test_items_are_pythons_or_the_program_is_refused(way: str) -> None:
             np.testing.assert_equal(found, expected, err_msg=name)
         captured += 1
     assert captured > 10
+
+
+class Keyed:
+    """An object that goes through a dict."""
+
+    def __init__(self) -> None:
+        self.c = {0: 1.0}
+
+    def __iter__(self) -> Any:
+        return iter(self.c)
+
+
+@pytest.mark.parametrize("through", [enumerate, sorted, max,
+                                     lambda o: list(zip(o, o, strict=True))])
+def test_a_dict_in_an_object_whose_keys_data_decides_is_no_plain_dict(through: Any) -> None:
+    def f(x: Any) -> Any:
+        o = Keyed()
+        if x[0] > 0.0:
+            o.c[9] = 1.0
+        found = through(o)
+        return np.sum(np.array(list(found) if isinstance(found, (list, enumerate)) else found)) * x
+
+    with tracejit.config(disable_jit=True):
+        for x in (np.ones(2), -np.ones(2)):
+            try:
+                found = tracejit.jit(f)(x)
+            except tracejit.Refusal:
+                continue
+            np.testing.assert_equal(found, f(x))
