@@ -28,7 +28,7 @@ from tracejit.ir.types import scalar
 from tracejit.ir.walk import all_eqns
 
 __all__ = ["EXPENSIVE", "arrays_pushed_often", "arrays_read_by_many", "arrays_shifted_often",
-           "ends_of_stretches", "repeated_arrays", "seen_transposed"]
+           "ends_of_stretches", "put_by_data", "repeated_arrays", "seen_transposed"]
 
 MOST_REPEATS = 48
 """How many operations the code of one element may have beyond one for each equation."""
@@ -284,4 +284,16 @@ def seen_transposed(graph: Graph, elements: Elements) -> Iterator[Value]:
         (a,) = eqn.inputs
         if turns_rows(eqn.params["axes"]) and eqn.output not in in_part and (
                 isinstance(a, Value) and elements.has_call(a)):
+            yield a
+
+
+def put_by_data(graph: Graph, elements: Elements) -> Iterator[Value]:
+    """Yield the values with calls that are put into an array at places which data says.
+
+    Two of them may be one place, so that such a loop is not vectorised.
+    """
+    for eqn in all_eqns(graph.block):
+        how = eqn.op.lowering
+        if isinstance(how, Write) and how.gathered and is_array(a := eqn.inputs[1]) and (
+                elements.has_call(a)):
             yield a

@@ -26,6 +26,8 @@
 | pushed often          | arrays that several additions at places of one array would each       |
 |                       | compute, by several roots, divisions or calls (`repetition.py`)       |
 | seen transposed       | arrays that take a call such as exp, on the CPU (`repetition.py`)     |
+| put by data           | arrays that take a call such as exp and are written or added where    |
+|                       | data says, on the CPU: such a loop is no vector loop                  |
 | used repeatedly       | arrays that take a division and are repeated along an outer loop, or  |
 |                       | a call such as exp and are repeated along any                         |
 """
@@ -50,6 +52,7 @@ from tracejit.codegen.repetition import (
     arrays_read_by_many,
     arrays_shifted_often,
     ends_of_stretches,
+    put_by_data,
     repeated_arrays,
     seen_transposed,
 )
@@ -159,6 +162,8 @@ def _keep_what_is_read_often(graph: Graph, elements: Elements, keep: Keep, fuses
     """
     for v in () if fuses else list(seen_transposed(graph, elements)):
         keep(v, "seen transposed: its calls are vectorised in its own order")
+    for v in () if fuses else list(put_by_data(graph, elements)):
+        keep(v, "put at places that data says: its calls are vectorised before")
     for eqn in all_eqns(graph.block):
         for v in _repeated(eqn, elements):
             keep(v, "several elements of it are read for each element of another: computed once")

@@ -63,6 +63,18 @@ CASES = """
         %1: seen transposed: its calls are vectorised in its own order
         %3: a result
 
+    calls that are added where data says: they go on vectors before, products do not need to
+        (%x: f64[n], %y: f64[m], %i: i64[m])
+        %0: f64[m] = exp(%y)
+        %1: f64[n] = scatter_add(%x, %0, %i) {axes=(0,), position=0}
+        %2: f64[m] = mul(%y, %y)
+        %3: f64[n] = scatter_add(%1, %2, %i) {axes=(0,), position=0}
+        return %3
+    keeps
+        %0: put at places that data says: its calls are vectorised before
+        %1: parts of it are written to
+        %3: a result
+
     a call of which a column is seen: only that is computed
         (%x: f64[n, m])
         %0: f64[n, m] = exp(%x)

@@ -32,7 +32,7 @@ class BlockScope:
 
     def share(self, eqn: Eqn) -> None:
         """Let equal equations that follow share this one."""
-        if not (eqn.regions or eqn.op.effect or eqn.op.unique):
+        if not eqn.regions and _is_shared(eqn.op):
             self.table.setdefault(equation_key(eqn.op, eqn.inputs, eqn.params), eqn.outputs)
 
     def close(self, outputs: Sequence[Atom]) -> Block:
@@ -66,7 +66,7 @@ class Builder:
         inputs, params = tuple(inputs), params or {}
         if self.equal:
             params = self._settled(inputs, params, regions)
-        key = None if regions or op.effect or op.unique else equation_key(op, inputs, params)
+        key = equation_key(op, inputs, params) if not regions and _is_shared(op) else None
         if key is not None:
             for scope in reversed(self.scopes):
                 if key in scope.table:
@@ -160,6 +160,11 @@ class Builder:
     def known(self) -> Ranges:
         """Return the facts known of integer values."""
         return self.ranges
+
+
+def _is_shared(op: Op) -> bool:
+    """Return whether equal applications of an op are one equation."""
+    return not (op.unique or (op.effect and not op.once))
 
 
 def equation_key(op: Op, inputs: tuple[Atom, ...], params: Params) -> tuple[Any, ...]:

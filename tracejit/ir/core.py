@@ -84,6 +84,7 @@ class Op:
     jvp        -- (sweep, eqn, tangents of the inputs) -> tangents of the outputs, or None
     marked     -- True where `no_gradient` says that there is no derivative
     effect     -- may raise or print, so it is kept, in order, even when nothing reads its outputs
+    once       -- of an effect: a second one of the same operands would do nothing, so it is shared
     writes     -- the operand that it may overwrite
     cost       -- rough cost per element, in float64 additions, of computing it again
     exact      -- no rounding: computed again from the same bits, it gives the same bits
@@ -105,6 +106,7 @@ class Op:
     jvp: Callable[..., Any] | None = None
     marked: bool = False
     effect: bool = False
+    once: bool = False
     writes: int | None = None
     cost: float = 1.0
     exact: bool = False

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.ir.core import Span
 from tracejit.ir.dims import maximum, minimum
 from tracejit.ir.dtypes import is_half
 from tracejit.numpy_api.elementwise import as_tracer
@@ -15,8 +16,10 @@ from tracejit.numpy_api.shapes import atleast_1d
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.regions.loops import trace_loop
-from tracejit.trace.values.equations import apply, cast
+from tracejit.trace.values.equations import apply, cast, to_dim
+from tracejit.trace.values.indexing import write_cell
 from tracejit.trace.values.symbolic_ints import of_dim
+from tracejit.trace.values.tracer import tracer_of
 
 __all__: list[str] = []
 
@@ -50,7 +53,12 @@ def convolve(a: object, v: object, mode: object = "full") -> Any:
     whole: Any = apply("full", dtype.type(0), shape=(n + m - 1,))
 
     def body(k: object) -> None:
-        whole[k:k + of_dim(n)] += by[k] * each
+        if dtype.kind == "b":
+            whole[k:k + of_dim(n)] |= by[k] & each
+        else:  # an addition, whose derivative leaves what was there as it is
+            added = by[k] * each
+            write_cell(whole, lambda x, at: apply("accumulate", tracer_of(x), added, at=at).value,
+                       (Span(to_dim(k), n),))
 
     trace_loop([], [], [whole], body, None, 0, m)
     longer, shorter = of_dim(maximum(n, m, known)), of_dim(minimum(n, m, known))

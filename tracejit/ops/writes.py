@@ -136,8 +136,8 @@ def _wrap_index(i: object, size: int, axis: int) -> Any:
     return np.where(i < 0, i + size, i).astype(i.dtype)
 
 
-structural("wrap_index", _wrap_index, same_type, Effect("wrap_index"), effect=True, exact=True,
-           marked=True)
+structural("wrap_index", _wrap_index, same_type, Effect("wrap_index"), effect=True, once=True,
+           exact=True, marked=True)
 
 
 def _check(condition: object, *values: float, error: str, message: str) -> tuple[()]:
