@@ -133,6 +133,8 @@ STAY = {
     "a branch": "for i in range(n):\n    if a[i, 0] > 0.0:\n        y[i] = a[i] @ b",
     "a loop is added": "for i in range(n):\n    d, e = b, 1.0\n    for j in range(k):\n        "
                        "d, e = np.sin(d), e + d[0, 0]\n    c += d\n    y[i] = e",
+    "matrices are multiplied": "h = np.eye(k)\nfor i in range(n):\n    h = np.tanh(h @ h)\n"
+                               "    y[i] = a[i] @ b + h[0, 0]",
     "elements": "for i in range(n):\n    for j in range(m):\n        y[i, j] = a[i, 0] * b[0, j]",
 }
 

@@ -151,12 +151,22 @@ class LoopProducts:
                 if found is not None:
                     self.ahead[eqn] = found
         self._find_behind()
+        if any(self._outweighs(e) for e in self.body.eqns):
+            return False
         sizes = [product(part.array.aval.shape[-2:]) for part in self._parts()]
         if not sizes or any(isinstance(d, int) and d < WORTHWHILE for d in sizes):
             return False
         for d in dict.fromkeys(sizes):
             self.count = minimum(self.count, floor_div(d, WORTHWHILE) * ENOUGH)
         return True
+
+    def _outweighs(self, eqn: Eqn) -> bool:
+        """Return whether an iteration multiplies two matrices, which takes longer than a vector.
+
+        Two forms of such a loop would take twice as long to compile, and hardly less to run.
+        """
+        return isinstance(eqn.op.lowering, Contract) and eqn not in self.ahead and (
+            len({*eqn.params["spec"]} - {*",->"}) > 2)
 
     def _parts(self) -> Iterator[DividedPart]:
         for found in (*self.ahead.values(), *self.behind.values()):
