@@ -26,8 +26,7 @@
 | pushed often          | arrays that several additions at places of one array would each       |
 |                       | compute, by several roots, divisions or calls (`repetition.py`)       |
 | seen transposed       | arrays that take a call such as exp, on the CPU (`repetition.py`)     |
-| put by data           | arrays that take a call such as exp and are written or added where    |
-|                       | data says, on the CPU: such a loop is no vector loop                  |
+| put by data           | arrays that take a call and are put where data says, on the CPU       |
 | used repeatedly       | arrays that take a division and are repeated along an outer loop, or  |
 |                       | a call such as exp and are repeated along any                         |
 """
@@ -158,8 +157,7 @@ def choose_storage(graph: Graph, given: dict[Value, str],
 
 
 def _keep_what_is_read_often(graph: Graph, elements: Elements, keep: Keep, fuses: bool) -> None:
-    """Store the arrays that many elements, or many arrays, are computed from, or columns of calls.
-    """
+    """Store arrays that many elements, or many arrays, are computed from, or columns of calls."""
     for v in () if fuses else list(seen_transposed(graph, elements)):
         keep(v, "seen transposed: its calls are vectorised in its own order")
     for v in () if fuses else list(put_by_data(graph, elements)):
