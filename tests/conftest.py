@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from lacking import stand_in_for_lacking
 
 os.environ["TRACEJIT_CACHE"] = "0"  # no test finds what another run has compiled
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads of BLAS that wait keep cores busy
@@ -237,6 +238,7 @@ def pytest_configure(config: pytest.Config) -> None:
     PYTHONDONTWRITEBYTECODE is set, which takes a second, so it is compiled here.
     """
     _sample_seed()
+    stand_in_for_lacking()
     if not hasattr(config, "workerinput"):
         root = Path(__file__).parents[1]
         for folder, depth in ("tracejit", 9), ("codegen", 9), ("tests", 0):
