@@ -162,7 +162,9 @@ _enter("scipy.spatial.distance", {
         "minkowski", "canberra", "braycurtis")},
     "seuclidean": [(X[:4], Y, np.abs(LONG[:4]))], "mahalanobis": [(X[:2], Y[:2], np.eye(2) + 0.1)],
     "cdist": [(A, 1.3 * A[:3] + 0.3), *((A, 1.3 * A[:3] + 0.3, {"metric": m}) for m in (
-        "sqeuclidean", "cityblock", "cosine", "chebyshev", "correlation"))],
+        "sqeuclidean", "cityblock", "cosine", "chebyshev", "correlation")), *((
+            A, np.vstack([A[0], 1.3 * A[1] + 0.3]), {"metric": m, "w": np.arange(A.shape[1]) + 0.0})
+            for m in ("sqeuclidean", "cityblock", "euclidean", "minkowski"))],
     "pdist": [(A,), (A, {"metric": "cityblock"})]})
 _enter("scipy.spatial.distance", {
     "jensenshannon": [(p + 0.1, q + 0.2, words) for p, q in ((X ** 2, np.abs(X)), (

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from tracejit.errors import NotCaptured
 from tracejit.numpy_api.elementwise import as_inexact, as_python_number, as_tracer
 from tracejit.numpy_api.finite import require_finite
 from tracejit.numpy_api.matrices import vecdot
@@ -17,6 +19,7 @@ from tracejit.trace.ground.dispatch import FOREIGN, FUNCTIONS, scipy_captures
 from tracejit.trace.ground.modules import is_scipy_since
 from tracejit.trace.values.equations import cast, dims_of, same_dim
 from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
 
 __all__: list[str] = []
@@ -54,13 +57,37 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> Any:
     return _cosine(x - np.mean(x, axis=-1, keepdims=True), y - np.mean(y, axis=-1, keepdims=True))
 
 
-def _minkowski(x: np.ndarray, y: np.ndarray, p: float = 2) -> Any:
+def _minkowski(x: np.ndarray, y: np.ndarray, p: float = 2, w: object = None) -> Any:
     if isinstance(p, TracedOperand):
-        return np.sum(np.abs(x - y) ** p, axis=-1) ** (1.0 / p)
-    if p <= 0:
+        require(p < np.inf, NotCaptured, "a distance of scipy.spatial whose p only the run knows "
+                "is of infinity. Write np.inf in the function")
+    elif p <= 0:
         raise refuse("scipy.spatial.distance of a p that is not positive cannot be captured",
                      "Use p > 0", "TJ213")
+    if w is not None:
+        if not isinstance(p, TracedOperand) and p == math.inf:
+            return np.max(np.where(_weights(w) > 0.0, np.abs(x - y), 0.0), axis=-1)
+        total: Any = np.sum(np.abs(x - y) ** p * _weights(w), axis=-1)
+        same = total == 0.0
+        return np.where(same, 0.0, np.where(same, 1.0, total) ** (1.0 / p))
+    if isinstance(p, TracedOperand):
+        return np.sum(np.abs(x - y) ** p, axis=-1) ** (1.0 / p)
     return np.linalg.norm(x - y, p, axis=-1)
+
+
+def _weights(w: object) -> Any:
+    weights: Any = cast(as_tracer(w), np.float64)
+    require(np.all(weights >= 0.0), ValueError, "Input weights should be all non-negative")
+    return weights
+
+
+def _sqeuclidean(x: np.ndarray, y: np.ndarray, w: object = None) -> Any:
+    return vecdot(x - y, x - y if w is None else (x - y) * _weights(w))
+
+
+def _cityblock(x: np.ndarray, y: np.ndarray, w: object = None) -> Any:
+    away = np.abs(x - y)
+    return np.sum(away if w is None else away * _weights(w), axis=-1)
 
 
 def _mahalanobis(x: np.ndarray, y: np.ndarray, VI: object) -> Any:
@@ -89,8 +116,8 @@ def _braycurtis(x: np.ndarray, y: np.ndarray) -> Any:
 
 
 METRICS: dict[str, Callable[..., Any]] = {
-    "euclidean": _minkowski, "sqeuclidean": lambda x, y: vecdot(x - y, x - y),
-    "cityblock": lambda x, y: np.sum(np.abs(x - y), axis=-1), "chebyshev": _chebyshev,
+    "euclidean": lambda x, y, w=None: _minkowski(x, y, 2, w), "sqeuclidean": _sqeuclidean,
+    "cityblock": _cityblock, "chebyshev": _chebyshev,
     "cosine": _cosine, "correlation": _correlation, "minkowski": _minkowski,
     "canberra": _canberra, "braycurtis": _braycurtis}
 _WITH_MATRIX: dict[str, Callable[..., Any]] = {
@@ -128,7 +155,10 @@ def minkowski(u: object, v: object, p: float = 2) -> Any:
     x, y = _vectors(u, v)
     away = as_tracer(x - y)
     require_finite(away)
-    found = _minkowski(x, y, p) if isinstance(p, TracedOperand) else norm_of(away, p)
+    if isinstance(p, TracedOperand):
+        require(p > 0.0, ValueError, "p must be greater than 0")
+        return _minkowski(x, y, p)
+    found = norm_of(away, p)
     is_pythons = away.dtype.kind == "f" and p == 2 and not is_scipy_since(18)
     return as_python_number(found) if is_pythons else found
 
@@ -156,7 +186,8 @@ def _seuclidean_of_two(u: object, v: object, V: object) -> Any:
 def _metric(metric: object, kwargs: dict[str, object]) -> Callable[..., Any]:
     found = {**METRICS, **_WITH_MATRIX}.get(metric) if isinstance(metric, str) else None
     needs = {"mahalanobis": "VI", "seuclidean": "V"}.get(str(metric))
-    if found is None or (needs is not None and needs not in kwargs):
+    if found is None or (needs is not None and needs not in kwargs) or (
+            {*kwargs} - {*inspect.signature(found).parameters}):
         raise refuse(f"distances by the metric {metric!r} as it is called here cannot be captured",
                      f"Those by {', '.join(sorted(METRICS))} can, and by mahalanobis with VI= and "
                      "seuclidean with V=", "TJ203")
