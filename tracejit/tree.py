@@ -151,7 +151,8 @@ def _parts_of_container(thing: object, opens: bool) -> tuple[Any, list[Any]] | N
         parts, aux = registered.flatten(x)
         return (aux, list(parts))
     if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return (None, list(x))
+        own = getattr(x, "__dict__", {})  # of a subclass without slots
+        return (tuple(own) or None, [*x, *own.values()])
     if is_record_class(kind) or (opens and may_be_opened(x)):
         found = attributes_of(x)
         return (tuple(found), list(found.values()))
@@ -282,9 +283,20 @@ def unflatten(structure: Structure, leaves: Iterator[object] | list[object]) -> 
     how = registration_of(structure.kind)
     if how is not None and how.unflatten is not None:
         return how.unflatten(structure.aux, parts)
-    if structure.aux is None:
-        return tuple.__new__(structure.kind, parts)  # whose `__new__` may take other arguments
+    if issubclass(structure.kind, tuple):
+        return _named_tuple(structure, parts)
     return made_of(structure.kind, dict(zip(structure.aux, parts, strict=True)))
+
+
+def _named_tuple(structure: Structure, parts: list[object]) -> Any:
+    """Return a named tuple, made without its `__new__`, which may take other arguments."""
+    assert structure.kind is not None
+    own = structure.aux or ()
+    count = len(parts) - len(own)
+    made: Any = tuple.__new__(structure.kind, parts[:count])
+    if own:
+        vars(made).update(zip(own, parts[count:], strict=True))
+    return made
 
 
 def _with_fields(structure: Structure, parts: list[object]) -> Any:
@@ -311,6 +323,6 @@ def leaf_names(structure: Structure, name: str) -> list[str]:
     elif (how is not None and how.flatten is not None) or kind in (list, tuple, *_SPREAD):
         steps = [f"[{k}]" for k in range(len(structure.parts))]
     else:
-        steps = [f".{key}" for key in structure.aux or getattr(kind, "_fields", ())]
+        steps = [f".{key}" for key in (*getattr(kind, "_fields", ()), *(structure.aux or ()))]
     return [inner for part, step in zip(structure.parts, steps, strict=True)
             for inner in leaf_names(part, name + step)]

@@ -1218,3 +1218,24 @@ def test_an_arguments_attributes_are_read(thing: Any) -> None:
         for extra in (5.0, 6.0):
             thing.extra = extra
             assert compiled(2.0, thing) == 2.0 * extra
+
+
+class Point(collections.namedtuple("Point", "a b")):
+    """A named tuple whose class has no slots, so that it takes attributes."""
+
+
+def test_a_named_tuples_attributes_are_parts_of_an_argument() -> None:
+    def program(p: Any) -> Any:
+        return p.a * np.sum(p.b) * getattr(p, "extra", 1.0)
+
+    with tracejit.config(disable_jit=True):
+        compiled, p = tracejit.value_and_grad(program), Point(2.0, np.ones(3))
+        for extra in (None, 5.0, 7.0, None):
+            vars(p).pop("extra", None)
+            if extra is not None:
+                p.extra = extra
+            value, slope = compiled(p)
+            assert type(slope) is Point
+            assert value == program(p)
+            assert slope.a == 3.0 * (extra or 1.0)
+            assert vars(slope) == ({} if extra is None else {"extra": 6.0})
