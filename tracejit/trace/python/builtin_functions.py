@@ -156,7 +156,10 @@ def _getattr(owner: object, name: str, *default: object) -> Any:
 def _hasattr(owner: object, name: str) -> bool:
     """Return whether an object has an attribute, which is read as Python reads it."""
     if isinstance(owner, (TracedOperand, TracedRange)):
-        return hasattr(type_of(owner), name)  # a number has no length, and Python's no shape
+        found = hasattr(type_of(owner), name)  # a number has no length, and Python's no shape
+        if not found and isinstance(owner, Tracer) and owner.is_array:
+            current().memory.require_plain()  # an array of a subclass may have it
+        return found
     if isinstance(own_entries(owner).get(name), MaybeUnset):
         read_unseen(owner)  # which refuses it
     try:

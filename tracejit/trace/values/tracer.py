@@ -20,6 +20,7 @@ from tracejit.ir.dims import Dim, atom
 from tracejit.ir.dtypes import DTYPES, dtype_name
 from tracejit.ir.optable import find_op
 from tracejit.ir.types import Aval, is_differentiable
+from tracejit.trace.ground.active import is_tracing
 from tracejit.trace.ground.context import Cell, current, refuse_outside
 from tracejit.trace.ground.dispatch import METHODS, PROPERTIES
 from tracejit.trace.ground.source import describe_line, find_site
@@ -178,6 +179,8 @@ class Tracer(TracedOperand):
             return partial(METHODS[name], self)
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
+        if self.is_array and is_tracing():  # an array of a subclass may have it
+            current().memory.require_plain()
         raise MissingAttribute(
             f"{describe_line(find_site())}: arrays have no captured attribute {name!r}. "
             "docs/coverage.md lists the methods and attributes that are captured", "TJ208")
