@@ -53,7 +53,8 @@ CLASSES = [
     "isinstance(y, np.ndarray)", "isinstance(y, (list, tuple))", "isinstance(y, float)",
     "isinstance(y, V | None)", "type(y) is V", "type(y) is np.ndarray", "type(y) == W",
     "len(type(y).__name__)", "y.__class__ is V", "issubclass(type(y), V)", "kind(y)", "matched(y)",
-    "getattr(y, 'tag', 3.0)", "hasattr(y, 'tag')", "getattr(x, 'note', 7.0)", "type(y) in (V, W)", "{V: 2.0, np.ndarray: 3.0}.get(type(y), 5.0)", "isinstance(G, V)",
+    "getattr(y, 'tag', 3.0)", "hasattr(y, 'tag')", "getattr(x, 'note', 7.0)", "type(y) in (V, W)",
+    "{V: 2.0, np.ndarray: 3.0}.get(type(y), 5.0)", "isinstance(G, V)",
     "isinstance(y, numbers.Number)", "isinstance(y, object)", "type(G) is np.ndarray",
 ]
 ORDERS = [

@@ -159,7 +159,7 @@ def followed(fun: Slope, pair: Pair, t: float, end: float, y: np.ndarray, f: np.
     places: list[list[np.ndarray]] = [[] for _ in events.functions]
     counts = np.zeros(len(events.functions))
     now = np.array([float(event(t, y, *args)) for event in events.functions])
-    ended = done = False
+    ended, done = False, bool(t < t)  # as data says it: all steps are one loop's
     while not done:
         later, k, size = advance(fun, pair, t, end, y, f, size, most, rtol, atol, args)
         h = later - t
