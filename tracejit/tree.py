@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,8 +18,8 @@ from tracejit.exact import same, token
 from tracejit.structured_dtypes import KINDS, dtype_of_text, field_names, fields_of, joined
 
 __all__ = ["LEAF", "STRUCTURED", "Opened", "Spread", "SpreadRows", "Structure", "are_in",
-           "beside_floats", "containers_in", "flatten", "flatten_call", "has_one_twice",
-           "is_object", "is_opened", "leaf_names", "unflatten"]
+           "beside_floats", "computed_parts", "containers_in", "flatten", "flatten_call",
+           "has_one_twice", "is_object", "is_opened", "leaf_names", "unflatten"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -310,11 +311,38 @@ def _with_fields(structure: Structure, parts: list[object]) -> Any:
     return joined(structure.kind, structure.aux[0], parts)
 
 
-def leaf_names(structure: Structure, name: str) -> list[str]:
-    """Return how users write the leaves of an argument: `p`, `p['w']`, `p[0].x`."""
+def computed_parts(structure: Structure, name: str) -> Iterator[str]:
+    """Yield how users write the attributes that objects have computed, and kept in themselves."""
     kind: Any = structure.kind
     if kind is None:
+        return
+    how = registration_of(kind)
+    if kind not in _OF_PYTHON and (how is None or how.flatten is None):
+        for key in structure.aux or ():
+            if _is_computed(inspect.getattr_static(kind, key, None)):
+                yield f"{name}.{key}"
+    for part, inner in zip(structure.parts, _steps(structure, name), strict=True):
+        yield from computed_parts(part, inner)
+
+
+def _is_computed(entry: object) -> bool:
+    """Return whether a class's entry computes an attribute that its objects keep by that name."""
+    kind: Any = type(entry)
+    return kind.__module__ != "builtins" and hasattr(kind, "__get__") and not (
+        hasattr(kind, "__set__"))
+
+
+def leaf_names(structure: Structure, name: str) -> list[str]:
+    """Return how users write the leaves of an argument: `p`, `p['w']`, `p[0].x`."""
+    if structure.kind is None:
         return [name]
+    return [leaf for part, inner in zip(structure.parts, _steps(structure, name), strict=True)
+            for leaf in leaf_names(part, inner)]
+
+
+def _steps(structure: Structure, name: str) -> list[str]:
+    """Return how users write the parts of a node of that name."""
+    kind: Any = structure.kind
     how = registration_of(kind)
     if kind is dict:
         steps = [f"[{key!r}]" for key in structure.aux]
@@ -324,5 +352,4 @@ def leaf_names(structure: Structure, name: str) -> list[str]:
         steps = [f"[{k}]" for k in range(len(structure.parts))]
     else:
         steps = [f".{key}" for key in (*getattr(kind, "_fields", ()), *(structure.aux or ()))]
-    return [inner for part, step in zip(structure.parts, steps, strict=True)
-            for inner in leaf_names(part, name + step)]
+    return [name + step for step in steps]

@@ -11,6 +11,7 @@ import array
 import bisect
 import collections
 import contextlib
+import dataclasses
 import functools
 import heapq
 import itertools
@@ -1239,3 +1240,49 @@ def test_a_named_tuples_attributes_are_parts_of_an_argument() -> None:
             assert value == program(p)
             assert slope.a == 3.0 * (extra or 1.0)
             assert vars(slope) == ({} if extra is None else {"extra": 6.0})
+
+
+class _Total:
+    @functools.cached_property
+    def total(self) -> Any:
+        return self.a * np.sum(self.b)  # type: ignore[attr-defined]
+
+
+@dataclasses.dataclass
+class Record(_Total):
+    a: Any
+    b: Any
+
+
+class Named(_Total, collections.namedtuple("Named", "a b")):
+    pass
+
+
+class Thing(_Total):
+    def __init__(self, a: Any, b: Any) -> None:
+        self.a, self.b = a, b
+
+
+@pytest.mark.parametrize("kind", [Record, Named, Thing])
+def test_what_a_class_has_computed_and_kept_is_no_variable(kind: Any) -> None:
+    """Nothing that is kept follows from the others, whose derivatives would be 0."""
+    def program(p: Any) -> Any:
+        return p.total ** 2
+
+    with tracejit.config(disable_jit=True):
+        new, kept = kind(2.0, np.ones(3)), kind(2.0, np.ones(3))
+        if kind is not Thing:  # of which a gradient cannot be by what is written to
+            assert tracejit.grad(program)(new).a == 36.0
+        assert kept.total == 6.0
+        assert tracejit.jit(program)(kept) == 36.0
+        calls = [tracejit.grad(program), lambda p: tracejit.grad(lambda q: program(q[0]))([p]),
+                 lambda p: tracejit.vjp(program, p, argnums=0)[1](1.0)]
+        if kind is not Thing:
+            calls += [tracejit.jacobian(program), lambda p: tracejit.jvp(program, (p,), (p,)),
+                      lambda p: tracejit.vjp(program, p)[1](1.0)]
+        for call in calls:
+            with pytest.raises(TypeError, match=r"total, which its class has computed"):
+                call(kept)
+        del kept.total
+        if kind is not Thing:
+            assert tracejit.grad(program)(kept).a == 36.0

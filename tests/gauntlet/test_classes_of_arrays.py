@@ -101,3 +101,23 @@ def test_plain_arrays_stay_with_the_fast_entry() -> None:
     call = tracejit.jit(f)
     np.testing.assert_array_equal(call(np.ones(2)), np.full(2, 24.0))
     assert all(s.words is not None for some in call._table.values() for s in some)
+
+
+def test_what_mapped_files_lack_can_be_asked_for(tmp_path: Path) -> None:
+    def asks(x: Any) -> Any:
+        return np.sum(x) * (2.0 if hasattr(x, "toarray") else 3.0) * getattr(x, "unit", 5.0)
+
+    def asks_for_theirs(x: Any) -> Any:
+        return np.sum(x) * (2.0 if hasattr(x, "offset") else 3.0)
+
+    mapped = np.memmap(tmp_path / "x", float, "w+", shape=(3,))
+    mapped[:] = 1.0
+    with tracejit.config(disable_jit=True):
+        call = tracejit.jit(asks)
+        for x in (mapped, np.ones(3), mapped):
+            assert call(x) == asks(x) == 45.0
+        mapped.unit = 7.0  # type: ignore[attr-defined]
+        for refused in (call, tracejit.jit(asks_for_theirs)):
+            assert refused(np.ones(3)) == refused.__wrapped__(np.ones(3))
+            with pytest.raises(tracejit.Refusal, match="memmap"):
+                refused(mapped)

@@ -328,7 +328,7 @@ def _is_checked_by_entry(fact: Fact) -> bool:
 
 
 _EASY = {"arrangement": None, "sparse": False, "overlap": False, "writeable": True,
-         "plain": True, "native": True}
+         "plain": True, "unadorned": True, "native": True}
 
 
 def _with_fact(leaf: tuple[int, ...], fact: Fact, item: int) -> tuple[int, ...]:

@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from tracejit.tree import Opened, Structure
+from tracejit.tree import Opened, Structure, computed_parts
 
-__all__ = ["argument_places", "find_argument", "open_arguments"]
+__all__ = ["argument_places", "find_argument", "open_arguments", "require_uncached"]
 
 
 def argument_places(fn: Callable[..., object], argnums: object) -> list[Any]:
@@ -23,8 +23,28 @@ def argument_places(fn: Callable[..., object], argnums: object) -> list[Any]:
 
 
 def find_argument(fn: Callable[..., object], place: str | int, args: Structure,
-                   kwargs: Structure) -> tuple[str, Structure, int]:
-    """Return the name, structure and first leaf of an argument of a call."""
+                  kwargs: Structure) -> tuple[str, Structure, int]:
+    """Return the name, structure and first leaf of an argument to differentiate by."""
+    found = _find(fn, place, args, kwargs)
+    require_uncached(found[1], found[0])
+    return found
+
+
+def require_uncached(structure: Structure, name: str) -> None:
+    """Raise `TypeError` where a part was computed from other parts, and kept in an object.
+
+    What follows from the other parts is no variable of its own: by it the derivative is 0 by them.
+    """
+    computed = next(computed_parts(structure, name), None)
+    if computed is not None:
+        raise TypeError(f"{name!r} holds {computed}, which its class has computed from other parts "
+                        "and kept, as functools.cached_property does, so that nothing follows from "
+                        f"these. Take it away before (del {computed}), or pass an object that has "
+                        "not computed it")
+
+
+def _find(fn: Callable[..., object], place: str | int, args: Structure,
+          kwargs: Structure) -> tuple[str, Structure, int]:
     names = _parameter_names(fn)
     if isinstance(place, str):
         if place in kwargs.aux:
@@ -39,7 +59,7 @@ def find_argument(fn: Callable[..., object], place: str | int, args: Structure,
         place += len(args.parts)
     if not 0 <= place < len(args.parts):
         if place < len(names) and names[place] in kwargs.aux:
-            return find_argument(fn, names[place], args, kwargs)
+            return _find(fn, names[place], args, kwargs)
         if place < len(names):
             raise TypeError(f"argnums has {names[place]!r}, which this call leaves to its default. "
                             f"Pass it: {names[place]}=...")

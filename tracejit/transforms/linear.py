@@ -32,7 +32,12 @@ from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.specs import ArgSpec
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
-from tracejit.transforms.arguments import argument_places, find_argument, open_arguments
+from tracejit.transforms.arguments import (
+    argument_places,
+    find_argument,
+    open_arguments,
+    require_uncached,
+)
 from tracejit.transforms.compiled import Jit
 from tracejit.transforms.nested import capture_block, conforming, dtype_of_leaf, tracer_of_atom
 from tracejit.transforms.objects import require_no_tangent
@@ -106,6 +111,7 @@ def pair_of(name: str, primals: object,
     dots, other = flatten(tuple(tangents))
     if structure != other:
         raise TypeError("primals and tangents have different structures")
+    require_uncached(structure, "argument")
     for where, x, t in zip(leaf_names(structure, "argument"), leaves, dots, strict=True):
         if isinstance(x, (Tracer, SymInt)) or not isinstance(x, _TRACED):
             require_no_tangent(where, x, t)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Arrangement", "Fact", "arrangement_of", "copies_of", "holds_all"]
+__all__ = ["Arrangement", "Fact", "arrangement_of", "copies_of", "fact_of_absence", "holds_all"]
 
 Arrangement = tuple[tuple[int, ...], tuple[int, ...], bool] | None
 """How an array lies in memory: None in C order without gaps, else its axes from the longest stride
@@ -96,11 +96,27 @@ def _are_one(x: Any, y: Any) -> bool:
                       and x.ctypes.data == y.ctypes.data)
 
 
+def has_nothing_besides(x: object) -> bool:
+    """Return whether an array has what NumPy's arrays and mapped files have, and nothing else."""
+    return not isinstance(x, np.ndarray) or type(x) is np.ndarray or (
+        type(x) is np.memmap and vars(x).keys() <= MAPPED)
+
+
+MAPPED = frozenset(("_mmap", "filename", "mode", "offset"))
+"""The attributes that mapped files have besides those of their class."""
+
+
+def fact_of_absence(name: str) -> str:
+    """Return the kind of fact by which arrays surely lack an attribute that NumPy's lack."""
+    return "plain" if name in MAPPED or hasattr(np.memmap, name) else "unadorned"
+
+
 _FOUND: dict[str, Callable[..., Any]] = {
     "arrangement": arrangement_of,
     "writeable": lambda x: not isinstance(x, np.ndarray) or x.flags.writeable,
     "array": lambda x: isinstance(x, np.ndarray),
     "plain": lambda x: not isinstance(x, np.ndarray) or type(x) is np.ndarray,
+    "unadorned": has_nothing_besides,
     "native": lambda x: not isinstance(x, np.ndarray) or x.dtype.isnative,
     "sparse": overlaps_itself,
     "overlap": overlap,

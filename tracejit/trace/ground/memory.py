@@ -115,11 +115,11 @@ class Memory:
 
     # --- kinds of arrays --------------------------------------------------------------------
 
-    def require_plain(self) -> None:
+    def require_plain(self, fact: str = "plain") -> None:
         """Refuse to tell the class of an array where an input is one of a subclass."""
         for k, x in self.inputs.items():
-            self._note("plain", (k,))
-            if not self._ask("plain", k):
+            self._note(fact, (k,))
+            if not self._ask(fact, k):
                 raise refuse(f"the class of an array is asked for, and {x.name}, a "
                              f"{type(x.content).__name__}, is captured as an array",
                              "Pass np.asarray(x), and the class or a flag beside it", "TJ310")
@@ -215,7 +215,7 @@ class Memory:
         """Return the value of a fact in this call; for specs, its value for most arrays."""
         contents = [self.inputs[k].content for k in numbers]
         if any(x is None for x in contents):
-            return kind in ("writeable", "plain", "native")
+            return kind in ("writeable", "plain", "unadorned", "native")
         return Fact.of(kind, numbers, contents).truth
 
     def _note(self, kind: str, numbers: tuple[int, ...], why: str = "") -> None:

@@ -19,6 +19,7 @@ from tracejit.trace.containers.stand_ins import StandIn, note_use
 from tracejit.trace.ground.attributes import own_entries
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import METHODS
+from tracejit.trace.ground.facts import fact_of_absence
 from tracejit.trace.lists.iterables import (
     TracedIterable,
     as_index,
@@ -158,7 +159,7 @@ def _hasattr(owner: object, name: str) -> bool:
     if isinstance(owner, (TracedOperand, TracedRange)):
         found = hasattr(type_of(owner), name)  # a number has no length, and Python's no shape
         if not found and isinstance(owner, Tracer) and owner.is_array:
-            current().memory.require_plain()  # an array of a subclass may have it
+            current().memory.require_plain(fact_of_absence(name))
         return found
     if isinstance(own_entries(owner).get(name), MaybeUnset):
         read_unseen(owner)  # which refuses it

@@ -23,6 +23,7 @@ from tracejit.ir.types import Aval, is_differentiable
 from tracejit.trace.ground.active import is_tracing
 from tracejit.trace.ground.context import Cell, current, refuse_outside
 from tracejit.trace.ground.dispatch import METHODS, PROPERTIES
+from tracejit.trace.ground.facts import fact_of_absence
 from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.ground.views import Step, read_view
@@ -179,8 +180,8 @@ class Tracer(TracedOperand):
             return partial(METHODS[name], self)
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        if self.is_array and is_tracing():  # an array of a subclass may have it
-            current().memory.require_plain()
+        if self.is_array and is_tracing():
+            current().memory.require_plain(fact_of_absence(name))
         raise MissingAttribute(
             f"{describe_line(find_site())}: arrays have no captured attribute {name!r}. "
             "docs/coverage.md lists the methods and attributes that are captured", "TJ208")
