@@ -179,8 +179,9 @@ class Buffers:
         if isinstance(how, Library):
             once = [a is old for a in eqn.inputs].count(True) == 1
             return eqn.op.writes is not None and once and eqn.inputs[eqn.op.writes] is old
-        if not self.elements.is_virtual_kind(eqn):
-            return isinstance(how, Write) and writes_in_step(eqn, old, self.elements)
+        if not self.elements.is_virtual_kind(eqn):  # another array than `old` is put there first
+            return isinstance(how, Write) and eqn.inputs[0] is old and (
+                writes_in_step(eqn, old, self.elements))
         new = eqn.output
         index: Idx = tuple(v.dim for v in loop_vars(new.aval.shape))
         return all(v is not old or (at is not None and tuple(at) == index

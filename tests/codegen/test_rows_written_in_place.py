@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -58,3 +59,50 @@ def test_parts_that_never_meet_need_no_copy(written, read, tmp_path):
     source = tracejit.jit(f).trace(np.ones((6, 6))).lower().source
     assert "before this write" not in source, source
     assert "the next iteration" not in source, source
+
+
+OF_ANOTHER = ["y[1] += 0.5 * x[1]", "y[1] = x[0] * x[1]", "y[0] *= x[1]", "y[:, 0] = x[:, 1]",
+              "y[1] += x[1] * y[0]", "y[1:] = x[:-1] * x[1:]", "y[:, 1] += x[:, 1] - x[:, 0]",
+              "y[0] = x[1]; y[1] += x[1]", "y[1, 1] = x[0, 0] * x[1, 1]"]
+"""Parts of `y`, an array of its own, made of `x`, which nothing reads behind the write."""
+
+
+def test_parts_made_of_an_array_that_is_used_up_are_right(tmp_path):
+    """Where `x` gave `y` its memory, nothing of it is left for the part."""
+    steps = "\n\n".join(f"""\
+def f{k}(x):
+    for _ in range(3):
+        y = np.stack([x[1], x[0] * 0.5]) + 0.1
+        {write}
+        x = y
+    return np.sum(x * x[::-1] + x)""" for k, write in enumerate(OF_ANOTHER))
+    file = tmp_path / "program.py"
+    file.write_text(f"import numpy as np\n\n{steps}\n")
+    names: dict[str, Any] = {}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    x, v = np.random.default_rng(6).standard_normal((2, 2, 2))
+    for k, write in enumerate(OF_ANOTHER):
+        f = names[f"f{k}"]
+        value, gradient = tracejit.value_and_grad(f)(x)
+        by_complex_step = f(x + 1e-30j * v).imag / 1e-30
+        assert value == pytest.approx(f(x), rel=1e-13), write
+        assert np.sum(gradient * v) == pytest.approx(by_complex_step, rel=1e-12), write
+
+
+def test_a_method_of_two_stages_has_its_gradient():
+    x, v = np.random.default_rng(7).standard_normal((2, 2, 3))
+    gradient = tracejit.grad(_two_stages)(x)
+    by_complex_step = _two_stages(x + 1e-30j * v).imag / 1e-30
+    assert np.sum(gradient * v) == pytest.approx(by_complex_step, rel=1e-12)
+
+
+def _slope(s):
+    x, y = s
+    return np.stack([0.7 * y, x * y])
+
+
+def _two_stages(s):
+    for _ in range(3):
+        first = _slope(s)
+        s = s + 0.1 * (first + 2.0 * _slope(s + 0.1 * first))
+    return np.sum(s)
