@@ -6,6 +6,8 @@ over the innermost of n regions.
 
 from __future__ import annotations
 
+import ast
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from list_laws import loaded
 
 import tracejit
 from tracejit.ir.builder import Builder
+from tracejit.trace.syntax.liveness import analyse
 
 X, Z = 4.3, 1.2
 
@@ -86,3 +89,27 @@ def test_derivatives_of_nests_are_right(nest: str, tmp_path: Path) -> None:
         value, dot = tracejit.jvp(f, (X, Z), (1.0, 0.5))
     assert value == f(X, Z)
     assert dot == pytest.approx(slope, rel=1e-7)
+
+
+def test_names_of_loops_are_found_in_a_polynomial_of_the_depth() -> None:
+    """What an iteration leaves for the next one is known after a second pass over its loop."""
+    counts = []
+    for depth in (6, 12):
+        lines = ["p0 = m"]
+        for k in range(depth):
+            pad = "    " * k
+            lines += [f"{pad}for i{k} in z:", f"{pad}    y, p{k}, p{k + 1} = y + p{k}, m, m"]
+        body, calls = ast.parse("\n".join(lines)).body, 0
+
+        def counting(frame: object, event: str, of: object) -> None:
+            nonlocal calls
+            calls += event == "call"
+
+        sys.setprofile(counting)
+        try:
+            changes = analyse(body, {"y", "m", *(f"p{k}" for k in range(depth + 1))})
+        finally:
+            sys.setprofile(None)
+        assert {c.carried for c in changes.values()} == {(f"p{k}", "y") for k in range(depth)}
+        counts.append(calls)
+    assert counts[1] <= 8 * counts[0]

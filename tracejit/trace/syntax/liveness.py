@@ -148,6 +148,10 @@ class _Analysis:
         self.kept: set[str] = set()
         """The names that the other branches read, which are traced after this one."""
         self.changes: dict[ast.stmt, Changes] = {}
+        self.heads: dict[ast.stmt, set[str]] = {}
+        """The names live at the head of each loop, as far as known: in each further pass over a
+        loop around it they are the same or more, so the search goes on from there. From the
+        beginning it would take two passes for each pass of the loop around, and so on."""
 
     def block(self, stmts: Sequence[ast.stmt], live: set[str]) -> set[str]:
         for s in reversed(stmts):  # each may end in an error
@@ -211,7 +215,7 @@ class _Analysis:
         after = set(live)
         flags = set(stop_flags(s))
         test = self._reads(s.test) if isinstance(s, ast.While) else set()
-        head = after | test | flags
+        head = after.union(test, flags, self.heads.get(s, ()))
         while True:
             before = self.block(s.body, set(head))
             if isinstance(s, ast.For):
@@ -221,6 +225,7 @@ class _Analysis:
             if more == head:
                 break
             head = more
+        self.heads[s] = head
         bound = [s.target] if isinstance(s, ast.For) else [s.test]
         self._note(s, [*s.body, *bound], head, after)
         if isinstance(s, ast.For):
