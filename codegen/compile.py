@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
@@ -15,13 +15,11 @@ from typing import Any
 
 import llvmlite.binding as llvm
 from llvmlite import ir
-from numba.core import callconv, compiler, types, typing
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.registry import cpu_target
 from numba.core.targetconfig import ConfigStack
 
-from tracejit.codegen import pointers
 from tracejit.codegen.blas_threads import limit_small_calls
 from tracejit.codegen.halves import half_functions
 from tracejit.codegen.kernel import Kernel
@@ -30,6 +28,7 @@ from tracejit.codegen.line_tables import LineTables
 from tracejit.codegen.loop_expressions import Array
 from tracejit.codegen.loop_ir import loops_in
 from tracejit.codegen.machine import load_object, target_machine
+from tracejit.codegen.numba_contexts import contexts, plain_flags
 from tracejit.codegen.parallel_calls import add_part
 from tracejit.codegen.pointers import NUMBA_TYPES, Ptr
 from tracejit.codegen.python_source import write
@@ -37,7 +36,6 @@ from tracejit.codegen.slots import arena_nodes
 from tracejit.codegen.translation import Translator
 from tracejit.codegen.vector_math import align_stack
 from tracejit.configuration import settings
-from tracejit.signals import uninterrupted
 
 __all__ = ["Functions", "MachineCode", "assembly_of", "compile_kernel", "optimised_kernel",
            "signature_of"]
@@ -72,75 +70,6 @@ class _Library(JITCodeLibrary):
 
     def add_ir_module(self, ir_module: object) -> None:
         self.parsed = llvm.parse_assembly(str(ir_module))
-
-
-def _flags() -> Any:
-    """Return how Numba compiles the functions of Python that operations call."""
-    flags = compiler.Flags()
-    flags.no_compile = True
-    flags.no_cpython_wrapper = True
-    flags.no_cfunc_wrapper = True
-    flags.nrt = False
-    flags.error_model = "numpy"
-    flags.enable_pyobject = False
-    flags.enable_ssa = False
-    return flags
-
-
-class _TypingContext(typing.Context):
-    """Numba's typing context, remembering how operators and functions on scalars resolve.
-
-    Numba asks every overload of `+` anew at every addition, which is most of its time on such code.
-    """
-
-    def __init__(self, shared: typing.Context) -> None:
-        self.__dict__ = shared.__dict__
-        self.__dict__.setdefault("_tj_resolved", {})
-
-    def resolve_function_type(self, func: Callable[..., object], args: Sequence[types.Type],
-                              kws: object) -> Any:
-        if kws or not all(isinstance(t, (types.Number, types.Boolean, Ptr)) for t in args):
-            return super().resolve_function_type(func, args, kws)
-        key = (func, tuple(args))
-        resolved = self._tj_resolved
-        if key not in resolved:
-            resolved[key] = super().resolve_function_type(func, args, kws)
-        return resolved[key]
-
-    def resolve_setitem(self, target: object, index: object, value: object) -> Any:
-        key = ("setitem", target, index, value)
-        resolved = self._tj_resolved
-        if key not in resolved:
-            resolved[key] = super().resolve_setitem(target, index, value)
-        return resolved[key]
-
-
-_CONTEXTS: list[Any] = []
-
-
-def _contexts() -> tuple[Any, Any]:
-    """Return Numba's typing and target contexts, with our functions in them.
-
-    Numba goes through each registry of functions once: an error in the middle of one would leave
-    the rest of it out of all later compilations.
-    """
-    with uninterrupted():
-        return _refreshed_contexts()
-
-
-def _refreshed_contexts() -> tuple[Any, Any]:
-    if not _CONTEXTS:
-        shared, target_context = cpu_target.typing_context, cpu_target.target_context
-        shared.refresh()
-        target_context.refresh()
-        shared.install_registry(pointers.typing)
-        target_context.install_registry(pointers.lowering)
-        model = callconv.create_error_model("numpy", target_context)
-        _CONTEXTS.extend((_TypingContext(shared), target_context.subtarget(error_model=model)))
-    typing_context, target_context = _CONTEXTS
-    typing_context.refresh()  # for functions that were defined since
-    target_context.refresh()
-    return typing_context, target_context
 
 
 def signature_of(kernel: Kernel) -> tuple[Any, ...]:
@@ -242,11 +171,11 @@ def _translate(functions: Functions, symbol: str, machine: llvm.TargetMachine,
                with_lines: bool = False) -> Any:
     """Return the module of a kernel, its parts and its entry."""
     load_libmvec()
-    typing_context, target_context = _contexts()
+    typing_context, target_context = contexts()
     library = _Library(target_context.codegen(), symbol)
     module = library.create_ir_module(symbol)
     module.data_layout = str(machine.target_data)
-    with ConfigStack().enter(_flags()), target_context.push_code_library(library):
+    with ConfigStack().enter(plain_flags()), target_context.push_code_library(library):
         _emit(functions, symbol, (typing_context, target_context), module, with_lines)
     parsed = llvm.parse_assembly(str(module))
     for linked in library._linking_libraries:

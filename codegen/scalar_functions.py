@@ -29,9 +29,9 @@ SPECIAL = (i0e, i1e, normal_quantile, *incomplete.FUNCTIONS, *counts.FUNCTIONS,
 
 def functions(names: dict[str, object]) -> dict[str, Any]:
     """Return the functions by name, compiled for the CPU, made with the intrinsics in `names`."""
-    from numba import njit
+    from tracejit.codegen.numba_contexts import Helper
 
-    return linked(definitions(names), njit(error_model="numpy"), names)
+    return linked(definitions(names), Helper, names)
 
 
 def linked(plain: dict[str, FunctionType], compiled: Callable[[FunctionType], object],
