@@ -8,6 +8,7 @@ cost nothing and can be compared.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard, TypeVar, cast
@@ -53,8 +54,13 @@ def is_constant(eqn: Eqn) -> bool:
 
 
 def is_unit_reshape(before: tuple[Dim, ...], after: tuple[Dim, ...]) -> bool:
-    """Return whether a reshape only adds or drops axes of size 1."""
-    return [d for d in before if d != 1] == [d for d in after if d != 1]
+    """Return whether a reshape only adds or drops axes of size 1, so that elements keep places.
+
+    One of the other axes may be of a size that has two names, `n - i` and `max(n - i, 0)` after a
+    check that they are equal: a reshape keeps the number of elements, so the two are one number.
+    """
+    left, right = ([d for d in shape if d != 1] for shape in (before, after))
+    return len(left) == len(right) and sum(map(operator.ne, left, right)) <= 1
 
 
 def unit_reshape_index(index: Idx, before: tuple[Dim, ...], after: tuple[Dim, ...]) -> Idx:

@@ -231,6 +231,21 @@ CASES = """
         %1: seen in another shape
         %2: a result
 
+    a size that has two names: the elements are where they were
+        (%x: f64[n], %y: f64[m], %w: f64[m, k], %z: f64[k, m])
+        %0: f64[n] = sin(%x)
+        %1: f64[m] = reshape(%0) {shape=(m,)}
+        %2: f64[m] = mul(%1, %y)
+        %3: f64[m, k] = sin(%w)
+        %4: f64[k, m] = reshape(%3) {shape=(k, m)}
+        %5: f64[k, m] = add(%4, %z)
+        return %2, %5
+    keeps
+        %2: a result
+        %3: seen in another shape
+        %4: seen in another shape
+        %5: a result
+
     a reshape that adds an axis of one element
         (%x: f64[n])
         %0: f64[n] = sin(%x)
