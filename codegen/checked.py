@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from numba.core.typing.context import BaseContext as TypingContext
     from numba.core.typing.templates import Signature
 
-__all__ = ["CheckedPtr", "within"]
+__all__ = ["CheckedPtr", "when_within", "within"]
 
 WORD = ir.IntType(64)
 
@@ -68,6 +69,33 @@ def _checked(builder: ir.IRBuilder, kind: CheckedPtr, value: ir.Value,
         for k, word in enumerate((WORD(kind.number + 1), index)):
             builder.store(word, builder.gep(context, [WORD(BAD_BUFFER + k)]))
     return data, builder.select(inside, index, WORD(0))
+
+
+@contextmanager
+def when_within(builder: ir.IRBuilder,
+                operands: Sequence[tuple[Any, ir.Value, ir.Value]]) -> Iterator[list[Any]]:
+    """Write code on whole arrays, given the bare pointers to them.
+
+    In verify mode it runs where each array has the elements that it needs; where one has not, that
+    is noted.
+
+    operands -- of each array the type, the pointer, and how many of its elements are needed
+    """
+    pointers, fine = [], ir.IntType(1)(True)
+    for kind, pointer, count in operands:
+        if isinstance(pointer.type, ir.LiteralStructType):  # a pointer of verify mode
+            pointer, size, context = (builder.extract_value(pointer, k) for k in range(3))
+            inside = builder.icmp_signed("<=", count, size)
+            with builder.if_then(builder.not_(inside), likely=False):
+                for k, word in enumerate((WORD(kind.number + 1), builder.sub(count, WORD(1)))):
+                    builder.store(word, builder.gep(context, [WORD(BAD_BUFFER + k)]))
+            fine = builder.and_(fine, inside)
+        pointers.append(pointer)
+    if isinstance(fine, ir.Constant):
+        yield pointers
+    else:
+        with builder.if_then(fine):
+            yield pointers
 
 
 @lowering.lower(operator.getitem, CheckedPtr, types.Integer)

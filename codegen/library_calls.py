@@ -14,6 +14,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from tracejit.codegen.blas import call_fortran
+from tracejit.codegen.checked import when_within
 from tracejit.codegen.libraries import find_blas
 from tracejit.codegen.native import pointer_or_word
 from tracejit.errors import Refusal
@@ -54,9 +55,12 @@ def gemm(typingctx: TypingContext, left: types.Type, right: types.Type, m: types
 
     def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                  args: Sequence[ir.Value]) -> Any:
-        _, _, *sizes, a_, lda_, b_, ldb_, c_ = args
-        return _multiply(context, builder, (a, left, right), sizes,
-                         (a_, lda_, b_, ldb_, c_, sizes[1]))
+        _, _, m_, n_, k_, a_, lda_, b_, ldb_, c_ = args
+        counts = [builder.mul(x, y) for x, y in ((m_, k_), (k_, n_), (m_, n_))]
+        with when_within(builder, [*zip((a, b, c), (a_, b_, c_), counts, strict=True)]) as (
+                left_, right_, out):
+            return _multiply(context, builder, (a, left, right), (m_, n_, k_),
+                             (left_, lda_, right_, ldb_, out, n_))
 
     return types.none(left, right, INT64, INT64, INT64, a, INT64, b, INT64, c), generate
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from tracejit.codegen.expression_edits import call, integer, plus, times
 from tracejit.codegen.frame import KernelFrame
-from tracejit.codegen.loop_expressions import ZERO, Bin, Expression, Var, Word
+from tracejit.codegen.loop_expressions import ZERO, Array, Bin, Expression, Var, Word
 from tracejit.codegen.loop_ir import Do, If, Loop, Node
 from tracejit.codegen.nests import Nests
 from tracejit.codegen.products import (
@@ -23,6 +23,9 @@ from tracejit.ir.dims import Dim, product
 from tracejit.ir.lowering import axis_labels
 
 __all__ = ["HostProducts", "Products"]
+
+SHORT = 16
+"""Up to how many iterations a loop's length in the program is worth code of its own."""
 
 
 class Products(Protocol):
@@ -47,24 +50,40 @@ class HostProducts:
         sizes = product_sizes(found, labelled)
         m, n, k = map(self.code.dim, sizes)
         done = self._batch(eqn, found, labelled, (m, n, k)) if found.batch else self._one(
-            eqn, found, (m, n, k))
+            eqn, found, sizes)
         if all(isinstance(d, int) for d in sizes):
             self.frame.add(done)
             return
+        work: Expression = Bin("*", Bin("*", m, n), k)
+        self.frame.add(If(Bin(">=", work, integer(WORTHWHILE)), [done],
+                          self._loops(eqn, found, sizes)))
+
+    def _loops(self, eqn: Eqn, found: Product, sizes: tuple[Dim, ...]) -> list[Node]:
+        """Return the code of small products: loops, or the call of the function that has them.
+
+        Loops of few iterations, as many for all sizes, are unrolled where they stand.
+        """
+        is_short = any(isinstance(d, int) and d <= SHORT for d in sizes)
+        if not (found.batch or is_short or eqn.output.aval.dtype.kind != "f"):
+            kinds, dims, arrays = self._operands(eqn, found, sizes)
+            return [Do(call("small_gemm", *kinds, *dims, *arrays), self.frame.origin(eqn))]
         loops: list[Node] = []
         with self.frame.scope(loops, conditional=True, eqn=eqn):
             for statement in statements_of(eqn, self.frame.elements, self.frame.buffers):
                 self.nests.write_alone(statement)
-        work: Expression = Bin("*", Bin("*", m, n), k)
-        self.frame.add(If(Bin(">=", work, integer(WORTHWHILE)), [done], loops))
+        return loops
 
-    def _one(self, eqn: Eqn, found: Product, sizes: tuple[Expression, ...]) -> Node:
-        """Return the call for a product of whole arrays."""
-        m, n, k = sizes
+    def _operands(self, eqn: Eqn, found: Product, sizes: tuple[Dim, ...],
+                  ) -> tuple[list[Expression], list[Expression], list[Array]]:
+        """Return how the operands of a product of whole arrays lie, its sizes, and the arrays."""
         a, b = reversed(eqn.inputs) if found.swapped else eqn.inputs
-        (left, _), (right, _), (target, _) = map(self.code.array, (a, b, eqn.output))
-        return Do(call("gemm", Word(found.left), Word(found.right), m, n, k,
-                       left, k if found.left == "N" else m,
+        arrays = [self.code.array(x)[0] for x in (a, b, eqn.output)]
+        return [Word(found.left), Word(found.right)], [*map(self.code.dim, sizes)], arrays
+
+    def _one(self, eqn: Eqn, found: Product, sizes: tuple[Dim, ...]) -> Node:
+        """Return the call for a product of whole arrays."""
+        kinds, (m, n, k), (left, right, target) = self._operands(eqn, found, sizes)
+        return Do(call("gemm", *kinds, m, n, k, left, k if found.left == "N" else m,
                        right, n if found.right == "N" else k, target), self.frame.origin(eqn))
 
     def _batch(self, eqn: Eqn, found: Product, labelled: dict[str, Dim],

@@ -109,8 +109,9 @@ _ROWS = (
     Scalar("lap", "", "", effect=True), Scalar("tally", "", "", effect=True),
     Scalar("scalar_loop", "", ""),
     # Routines on buffers.
-    Scalar("gemm", "", ""), Scalar("gemm_at", "", ""), Scalar("potrf", "i64", ""),
-    Scalar("getrf", "i64", ""), Scalar("trsm", "", ""), Scalar("lapack", "i64", ""),
+    Scalar("gemm", "", ""), Scalar("gemm_at", "", ""), Scalar("small_gemm", "", ""),
+    Scalar("potrf", "i64", ""), Scalar("getrf", "i64", ""), Scalar("trsm", "", ""),
+    Scalar("lapack", "i64", ""),
     Scalar("draw_fill", "", "", effect=True), Scalar("draw_bounded", "", "", effect=True),
     Scalar("draw_each", "", "", effect=True), Scalar("draw_below", "", "", effect=True),
     Scalar("argsort", "", ""), Scalar("eigh", "i64", ""),

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import tracejit
+from tracejit.codegen.loop_expressions import ONE, Bin
+from tracejit.codegen.matmul import HostProducts
 from tracejit.codegen.products import as_product
+from tracejit.errors import IRError
 
 SIZES = {"a": 3, "b": 2, "i": 24, "j": 17, "k": 20, "l": 2}
 
@@ -75,3 +78,38 @@ def test_groups_lie_side_by_side_wherever_they_are():
         assert b[-1] in (found.columns if found.right == "N" else found.summed)
         assert output[-1] in found.columns
         assert {*found.rows, *found.columns, *found.summed, *found.batch} == {*labels}
+
+
+KINDS = {"NN": lambda x, y: x @ y, "NT": lambda x, y: x @ y.T, "TN": lambda x, y: x.T @ y,
+         "TT": lambda x, y: x.T @ y.T}
+
+
+@pytest.mark.parametrize("verify", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_small_products_are_numpys(kind, verify):
+    """Of whole numbers, so that every order of the additions gives the same."""
+    rng = np.random.default_rng(5)
+    with tracejit.config(verify=verify):
+        g = tracejit.jit(KINDS[kind])
+        for dtype in (np.float64, np.float32):
+            for m, n, k in itertools.product((0, 1, 2, 5, 19), repeat=3):
+                x = rng.integers(-9, 9, (k, m) if kind[0] == "T" else (m, k)).astype(dtype)
+                y = rng.integers(-9, 9, (n, k) if kind[1] == "T" else (k, n)).astype(dtype)
+                found = g(x, y)
+                assert found.dtype == dtype
+                np.testing.assert_array_equal(found, KINDS[kind](x, y))
+
+
+@pytest.mark.parametrize("size", [3, 30])
+def test_verify_mode_sees_a_product_that_is_too_large(size, monkeypatch):
+    whole = HostProducts._operands
+
+    def too_large(self, eqn, found, sizes):
+        kinds, (m, n, k), arrays = whole(self, eqn, found, sizes)
+        return kinds, [m, n, Bin("+", k, ONE)], arrays
+
+    monkeypatch.setattr(HostProducts, "_operands", too_large)
+    x = np.ones((size, size))
+    with tracejit.config(verify=True), pytest.raises(
+            IRError, match="reads or writes"):
+        tracejit.jit(lambda x, y: x @ y)(x, x)

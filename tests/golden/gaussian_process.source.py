@@ -93,14 +93,7 @@ def kernel(ctx, theta, x, y, out0, out1, arena, n):
     if n * n * n >= 4096:
         gemm("T", "N", n, n, n, t22, n, t42, n, t44)          # %44  gaussian_process.py:10
     else:
-        for i in range(n):
-            for j in range(n):
-                t44[i * n + j] = 0.0                          # %44  gaussian_process.py:10
-        for i in range(n):
-            for j in range(n):
-                v22_3 = t22[i * n + j]
-                for l in range(n):
-                    t44[j * n + l] = t44[j * n + l] + v22_3 * t42[i * n + l]  # %44  gaussian_process.py:10
+        small_gemm("T", "N", n, n, n, t22, t42, t44)          # %44  gaussian_process.py:10
     for i in range(n):
         for j in range(n):
             v50 = t44[i * n + j] * select(i > j, 1.0, select(i == j, 0.5, 0.0))  # %46 %47 %45 %48 %50  gaussian_process.py:10
