@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from llvmlite import ir
 from numba.core.callconv import CPUCallConv
 
-from tracejit.errors import RAISABLE
+from tracejit.errors import name_of_raisable, raisable
 
 if TYPE_CHECKING:
     from numba.core.base import BaseContext as TargetContext
@@ -28,17 +27,27 @@ def _formatted(kind: type[Exception]) -> type[Exception]:
     def __reduce__(self: Any) -> Any:
         return kind, self.args
 
-    return type(f"Formatted{kind.__name__}", (kind,),
+    name = f"{_PREFIX}{name_of_raisable(kind)}".replace(".", "/")  # Numba pickles it by its name
+    return type(name, (kind,),
                 {"__init__": __init__, "__reduce__": __reduce__, "__module__": __name__})
 
 
-_FORMATTED = {kind: _formatted(kind) for kind in (*RAISABLE.values(), np.linalg.LinAlgError)}
-globals().update((kind.__name__, kind) for kind in _FORMATTED.values())  # Numba pickles by name
+_PREFIX = "Formatted"
+
+
+def __getattr__(name: str) -> type[Exception]:
+    """Return such a class by the name by which Numba pickles it."""
+    if not name.startswith(_PREFIX):
+        raise AttributeError(name)
+    return formatted(raisable(name.removeprefix(_PREFIX).replace("/", ".")))
+
+
+_FORMATTED: dict[type[Exception], type[Exception]] = {}
 
 
 def formatted(kind: type[Exception]) -> type[Exception]:
     """Return the class of a kind whose message is made when it is raised."""
-    return _FORMATTED[kind]
+    return _FORMATTED.get(kind) or _FORMATTED.setdefault(kind, _formatted(kind))
 
 
 class _Convention(CPUCallConv):

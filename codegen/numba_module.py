@@ -27,7 +27,7 @@ from tracejit.codegen.python_source import heading, write
 from tracejit.codegen.recipes import Recipe, Widths
 from tracejit.codegen.scipy_calls import scipy_names
 from tracejit.codegen.slots import arena_nodes, arena_size, dim_expression
-from tracejit.errors import RAISABLE, ExportError
+from tracejit.errors import RAISABLE, ExportError, raisable
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim
 from tracejit.ir.dtypes import dtype_name, is_half
@@ -277,5 +277,6 @@ def _error(name: str) -> str:
     """Return the name of an exception; for one of tracejit's that of Python's that it is."""
     if name == "LinAlgError":
         return "np.linalg.LinAlgError"
-    kind = RAISABLE[name]
-    return name if kind.__module__ == "builtins" else kind.__bases__[-1].__name__
+    if name in RAISABLE and RAISABLE[name].__module__ != "builtins":
+        return RAISABLE[name].__bases__[-1].__name__
+    return next(c.__name__ for c in raisable(name).__mro__ if c.__module__ == "builtins")

@@ -6,11 +6,17 @@ one.
 
 from __future__ import annotations
 
-from typing import Self
+import functools
+import importlib
+import sys
+from types import FunctionType
+from typing import Any, Self
+
+import numpy as np
 
 __all__ = ["RAISABLE", "CompileError", "ComplexResult", "DeviceError", "EqualNaN", "ExportError",
            "IRError", "InternalError", "LargeInt", "MissingAttribute", "Refusal", "Restart",
-           "SnapshotError", "TracejitError", "UncapturedError"]
+           "SnapshotError", "TracejitError", "UncapturedError", "name_of_raisable", "raisable"]
 
 
 class TracejitError(Exception):
@@ -145,3 +151,41 @@ RAISABLE: dict[str, type[Exception]] = {
         AttributeError, NameError, UnboundLocalError, MemoryError, StopIteration, Exception,
         RecursionError)}
 """The exceptions that compiled code can raise, by name."""
+
+
+def raisable(name: str) -> type[Exception]:
+    """Return the exception of a name that compiled code raises: a user's is `MODULE:NAME`."""
+    if name == "LinAlgError":
+        return np.linalg.LinAlgError
+    if ":" not in name:
+        return RAISABLE[name]
+    if name not in _OF_USERS:
+        module, _, path = name.partition(":")
+        found: Any = importlib.import_module(module)
+        _OF_USERS[name] = functools.reduce(getattr, path.split("."), found)
+    return _OF_USERS[name]
+
+
+def name_of_raisable(kind: type[BaseException]) -> str | None:
+    """Return the name by which compiled code raises an exception; None if it cannot.
+
+    It can raise a user's that is made of a text alone, and that its module has under its name.
+    """
+    if kind is np.linalg.LinAlgError or RAISABLE.get(kind.__name__) is kind:
+        return kind.__name__
+    if not issubclass(kind, Exception) or kind.__module__.partition(".")[0] == "tracejit" or any(
+            isinstance(x, FunctionType) and name.startswith("__")
+            for c in kind.__mro__ for name, x in vars(c).items()):
+        return None
+    found: Any = sys.modules.get(kind.__module__)
+    for part in kind.__qualname__.split("."):
+        found = getattr(found, part, None)
+    if found is not kind:
+        return None
+    name = f"{kind.__module__}:{kind.__qualname__}"
+    _OF_USERS[name] = kind
+    return name
+
+
+_OF_USERS: dict[str, type[Exception]] = {}
+"""The exceptions of users' that captured code raises, by `MODULE:NAME`."""

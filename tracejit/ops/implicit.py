@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.errors import RAISABLE, IRError
+from tracejit.errors import IRError, raisable
 from tracejit.ir.core import Block, Eqn, Params
 from tracejit.ir.lapack import LAPACK, result_types
 from tracejit.ir.lowering import Inline, Library
@@ -125,7 +125,7 @@ structural("lapack", _lapack, _lapack_infer, Library("lapack"), marked=True, cos
 
 def _assured(holds: object, error: str, message: str) -> object:
     if not holds:
-        raise RAISABLE.get(error, np.linalg.LinAlgError)(message)
+        raise raisable(error)(message)
     return holds
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.errors import RAISABLE, IRError
+from tracejit.errors import IRError, raisable
 from tracejit.ir.core import Block, Eqn, Params, Span
 from tracejit.ir.dims import Dim
 from tracejit.ir.lowering import Effect, View, Write
@@ -142,7 +142,7 @@ structural("wrap_index", _wrap_index, same_type, Effect("wrap_index"), effect=Tr
 
 def _check(condition: object, *values: float, error: str, message: str) -> tuple[()]:
     if not condition:
-        raise RAISABLE.get(error, np.linalg.LinAlgError)(message.format(*map(float, values)))
+        raise raisable(error)(message.format(*map(float, values)))
     return ()
 
 

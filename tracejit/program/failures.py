@@ -5,9 +5,7 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any, NoReturn
 
-import numpy as np
-
-from tracejit.errors import RAISABLE, Refusal
+from tracejit.errors import Refusal, raisable
 from tracejit.ir.cells import line_name
 
 __all__ = ["raise_at"]
@@ -15,7 +13,7 @@ __all__ = ["raise_at"]
 
 def raise_at(error: str, message: str, numbers: tuple[float, ...], site: Any) -> NoReturn:
     """Raise an exception whose traceback ends at a line of the user's function."""
-    kind = np.linalg.LinAlgError if error == "LinAlgError" else RAISABLE[error]
+    kind = raisable(error)
     text = message.format(*numbers)
     if site is None:
         raise kind(text)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.errors import RAISABLE
+from tracejit.errors import RAISABLE, name_of_raisable
 from tracejit.ir.dims import Dim, evaluate
 from tracejit.ir.interpreter import bind_sizes, interpret
 from tracejit.program.failures import raise_at
@@ -60,9 +60,9 @@ class Interpreted:
         try:
             return _apart(interpret(self.traced.graph, *values), values)
         except tuple(RAISABLE.values()) as e:
-            site, kind = getattr(e, "tracejit_site", None), type(e).__name__
-            if site is None or RAISABLE.get(kind, np.linalg.LinAlgError) is not type(e):
+            site, kind = getattr(e, "tracejit_site", None), name_of_raisable(type(e))
+            if site is None or kind is None:
                 raise
-            text = e.args[0] if type(e) is KeyError and e.args else e  # it shows its text as `repr`
+            text = e.args[0] if isinstance(e, KeyError) and e.args else e  # it shows its `repr`
             error, message = kind, str(text).replace("{", "{{").replace("}", "}}")
         raise_at(error, message, (), site)

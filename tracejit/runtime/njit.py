@@ -21,7 +21,7 @@ from tracejit.codegen.njit_type import FunctionType
 from tracejit.codegen.plan import plan_dims
 from tracejit.codegen.pointers import NUMBA_TYPES
 from tracejit.configuration import config
-from tracejit.errors import RAISABLE, CompileError, Refusal
+from tracejit.errors import CompileError, Refusal, raisable
 from tracejit.exact import same
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim
@@ -289,7 +289,7 @@ def _escaped(text: str) -> str:
 def _failures(compiled: Compiled) -> Iterator[Raises]:
     """Yield the error that each status of a kernel raises."""
     for failure in compiled.lowered.kernel.failures:
-        kind = np.linalg.LinAlgError if failure.error == "LinAlgError" else RAISABLE[failure.error]
+        kind = raisable(failure.error)
         site: Any = failure.site
         if site is None:
             yield Raises(kind, failure.message)

@@ -233,6 +233,8 @@ class Frame:
     """The numbers that tags of choices may have in it (`choices.py`)."""
     left_by_errors: bool = False
     """Whether it is a loop that an error may end which a `try` around it catches."""
+    where: Any = None
+    """Where it is in the code, of a loop that an error may end if the capture begins again."""
     begun: list[Any] = field(default_factory=list)
     """The cells of arrays that an iteration begins with: which arrays these are is not known."""
     swallowed: Exception | None = None
@@ -419,6 +421,8 @@ class Trace:
     """The numbers in the text that captured code is writing, if it is."""
     text_fields: list[Any] = field(default_factory=list)
     """The places of traced values in texts that captured code has written."""
+    left_loops: set[Any] = field(default_factory=set)
+    """Where the loops are that an error of the run ends, which a `try` around them catches."""
     attempts: list[Any] = field(default_factory=list)
     """The `try` statements around the code being traced; None where none of them can catch."""
     opened: list[Any] = field(default_factory=list)

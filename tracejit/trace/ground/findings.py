@@ -13,6 +13,7 @@ from tracejit.trace.ground.pool_facts import PoolFacts
 from tracejit.trace.ground.restarts import (
     NeedCounting,
     NeedLeast,
+    NeedLeaving,
     NeedNames,
     NeedOneCopy,
     NeedOnePool,
@@ -61,6 +62,7 @@ class Findings:
     pool_facts: PoolFacts = field(default_factory=PoolFacts)
     pools_for_loops: bool = False
     by_steps: set[Hashable] = field(default_factory=set)
+    left_loops: set[Hashable] = field(default_factory=set)
     functions_as_loops: set[Hashable] = field(default_factory=set)
     no_loop: Refusal | None = None
     refused: Refusal | None = None
@@ -79,6 +81,7 @@ class Findings:
         trace.pooled, trace.counted_pools = self.pooled, self.counted_pools
         trace.pool_facts = self.pool_facts
         trace.by_steps, trace.functions_as_loops = self.by_steps, self.functions_as_loops
+        trace.left_loops = self.left_loops
         trace.is_unrolled = self.no_loop is not None
 
     def forget_numbers(self) -> None:
@@ -129,6 +132,10 @@ class Findings:
             return self.pool_facts.learn(need.what, need.one, need.other)
         elif isinstance(need, NeedSteps):
             self.by_steps.add(need.where)
+        elif isinstance(need, NeedLeaving):
+            if need.loops <= self.left_loops:
+                return False
+            self.left_loops |= need.loops
         elif isinstance(need, NeedOneArray):
             self.united[need.other] = self.united.get(need.first, need.first)
         else:

@@ -8,9 +8,9 @@ from typing import Any
 from tracejit.errors import Refusal, Restart
 from tracejit.ir.core import Site, Value
 
-__all__ = ["Grows", "NeedCounting", "NeedLeast", "NeedNames", "NeedOneCopy", "NeedOnePool",
-           "NeedPoolFact", "NeedRun", "NeedSliceEnds", "NeedStack", "NeedStatic", "NeedSteps",
-           "NotRepeatable", "PlaceInCode", "Relist", "Unroll", "Widens"]
+__all__ = ["Grows", "NeedCounting", "NeedLeast", "NeedLeaving", "NeedNames", "NeedOneCopy",
+           "NeedOnePool", "NeedPoolFact", "NeedRun", "NeedSliceEnds", "NeedStack", "NeedStatic",
+           "NeedSteps", "NotRepeatable", "PlaceInCode", "Relist", "Unroll", "Widens"]
 
 
 class NeedStatic(Restart):
@@ -100,6 +100,17 @@ class NeedPoolFact(Restart):
     def __init__(self, what: str, one: Hashable, other: Hashable = None) -> None:
         super().__init__(what, one, other)
         self.what, self.one, self.other = what, one, other
+
+
+class NeedLeaving(Restart):
+    """An error of the run ends loops, and a `try` around them catches it.
+
+    loops -- where in the code the loops are
+    """
+
+    def __init__(self, loops: frozenset[PlaceInCode]) -> None:
+        super().__init__(loops)
+        self.loops = loops
 
 
 class NeedOneCopy(Restart):

@@ -11,13 +11,12 @@ from tracejit.trace.containers.places import (
     MaybeUnset,
     present,
 )
-from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.context import current
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.hooks.decisions import DecisionHooks
 from tracejit.trace.python.calls import call_function
-from tracejit.trace.regions.attempts import is_raisable
 from tracejit.trace.regions.draws import drawing_nothing
-from tracejit.trace.regions.raising import BranchRaised, text_of
+from tracejit.trace.regions.raising import BranchRaised, require_raisable, text_of
 from tracejit.trace.state.paths import is_users_type
 from tracejit.trace.values.equations import (
     atom_of,
@@ -67,14 +66,8 @@ class FailureHooks(DecisionHooks):
         with _message() as shown:
             error = make()
             text = "" if isinstance(error, type) else text_of(error)
-        kind = error if isinstance(error, type) else type(error)
-        if isinstance(error, type) or not shown:
-            plain = error() if isinstance(error, type) else error
-            ABOVE.diverted(False, kind, text, (), plain)
-        if not is_raisable(kind):
-            raise refuse(f"raising {kind.__name__} depends on data, and only built-in exceptions "
-                         "can be raised by compiled code", "Raise a ValueError, say", "TJ107")
-        _emit_check(False, kind, text, shown)
+        plain = error() if isinstance(error, type) else error
+        _emit_check(False, type(plain), text, shown, plain)
         raise BranchRaised
 
     def _error_of(self, raised: object) -> Any:
@@ -97,12 +90,16 @@ def _message() -> Iterator[list[Any]]:
         trace.shown = before
 
 
-def _emit_check(holds: Any, error: type, text: str, shown: Sequence[Any]) -> None:
-    """Emit a check that raises an error with a text in which numbers are shown."""
+def _emit_check(holds: Any, kind: type[BaseException], text: str, shown: Sequence[Any],
+                error: BaseException | None = None) -> None:
+    """Emit a check that raises an error with a text in which numbers are shown.
+
+    error -- the error itself, for a handler that may ask what it holds
+    """
     text = text.replace("{", "{{").replace("}", "}}")
     text = text.replace(FIELD[0], "{").replace(FIELD[1], "}")
-    if ABOVE.diverted(holds, error, text if shown else text.replace("{{", "{").replace("}}", "}"),
-                      shown):
+    plain = text if shown else text.replace("{{", "{").replace("}}", "}")
+    if ABOVE.diverted(holds, kind, plain, shown, error):
         return
     emit("check", [atom_of(holds), *map(atom_of, shown)],
-         {"error": error.__name__, "message": text})
+         {"error": require_raisable(kind), "message": text})

@@ -13,7 +13,7 @@ from tracejit.errors import Refusal
 from tracejit.trace.containers.heap import walked_by
 from tracejit.trace.containers.places import Choice, HiddenPlace, NamePlace, name_places
 from tracejit.trace.containers.references import Reference
-from tracejit.trace.containers.runs import Run, has_runs
+from tracejit.trace.containers.runs import Run, has_runs, place_in_code
 from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import Place, current, refuse
 from tracejit.trace.ground.restarts import NeedStatic, NotRepeatable, Unroll, Widens
@@ -36,6 +36,7 @@ from tracejit.trace.python.keys_by_data import VIEWS, EntriesByData, Entry, has_
 from tracejit.trace.python.managed import ENDS_CAPTURES
 from tracejit.trace.python.truths import truth
 from tracejit.trace.regions import loops
+from tracejit.trace.regions.attempts import without_error
 from tracejit.trace.regions.branches import trace_if
 from tracejit.trace.regions.choosing import told_from_none
 from tracejit.trace.regions.raising import BranchRaised, require_in_run
@@ -138,7 +139,8 @@ class LoopHooks(GeneratorHooks):
         carried, rebound, written, flags = changes
         loops.trace_loop(name_places(carried, body, condition), rebound,
                          self._contents(written, rebound, body), lambda i: body(),
-                         lambda i: truth(condition()), flags=flags, by_data=by_data)
+                         lambda i: self._goes_on(lambda: truth(condition())), flags=flags,
+                         by_data=by_data, leaves=True)
 
     def trace_while(self, condition: FunctionType, body: FunctionType, changes: Any) -> None:
         """Trace a `while` of which data decides how often it runs."""
@@ -200,15 +202,16 @@ class LoopHooks(GeneratorHooks):
         ends: list[Place] = [ended, *(p for p in places if p.name in flags)]
 
         def goes_on(_: object) -> Any:  # before the next turn, which resets the flags
-            found: Any = True
-            for p in ends:
-                found = np.logical_and(found, np.logical_not(p.get()))
-            return found
+            with without_error() as fine:
+                found: Any = fine
+                for p in ends:
+                    found = np.logical_and(found, np.logical_not(p.get()))
+                return found
 
         try:
             loops.trace_loop([*places, ended], [*rebound, ended.name],
                              self._contents(written, rebound, body), turn, goes_on,
-                             flags=flags, by_data=True)
+                             flags=flags, by_data=True, leaves=True)
         except Unroll as e:
             if loops.is_of_open_loop(e):
                 raise
@@ -444,10 +447,10 @@ class LoopHooks(GeneratorHooks):
                    stop: FunctionType | None, by_data: bool = False) -> None:
         carried, rebound, written, flags = changes
         contents = self._contents(written, rebound, body)
-        if stop is None:
+        if stop is None and place_in_code() not in current().left_loops:
             loops.trace_loop(name_places(carried, body), rebound, contents,
                              lambda i: body(items.item(i)), None, items.lo, items.hi, items.reverse,
-                             snapshots=items.snapshots, by_data=by_data)
+                             snapshots=items.snapshots, by_data=by_data, leaves=True)
             return
         count, first, last = items.count, of_dim(items.lo), of_dim(items.hi - 1)
 
@@ -456,11 +459,18 @@ class LoopHooks(GeneratorHooks):
             body(items.item(last - k if items.reverse else first + k))
 
         def goes_on(k: object) -> Any:
-            return self.and_(self.not_(stop()), lambda: k < of_dim(count))
+            go_on = True if stop is None else self.not_(stop())
+            return self._goes_on(lambda: self.and_(go_on, lambda: k < of_dim(count)))
 
         is_short = isinstance(count, int) and count <= MANY_ITEMS
-        loops.trace_loop(name_places(carried, body, stop), rebound, contents, run, goes_on,
-                         flags=flags, snapshots=items.snapshots, by_data=not is_short)
+        functions = (body,) if stop is None else (body, stop)
+        loops.trace_loop(name_places(carried, *functions), rebound, contents, run, goes_on,
+                         flags=flags, snapshots=items.snapshots, by_data=not is_short, leaves=True)
+
+    def _goes_on(self, condition: Callable[[], Any]) -> Any:
+        """Return whether a loop goes on: it has no error, and its condition holds."""
+        with without_error() as fine:
+            return condition() if fine is True else self.and_(fine, condition)
 
     def _contents(self, written: Sequence[str], rebound: Sequence[str],
                   body: FunctionType) -> list[Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.errors import name_of_raisable
 from tracejit.ir.core import Eqn
 from tracejit.trace.containers.places import NamePlace, Poison, name_places
 from tracejit.trace.ground.context import current, refuse
@@ -26,7 +27,6 @@ from tracejit.trace.regions.attempts import (
     close_opened,
     fail_by,
     go_on_without_error,
-    is_raisable,
     jumps_by,
 )
 from tracejit.trace.regions.branches import ending, trace_if
@@ -144,7 +144,7 @@ class TryHooks(LoopHooks):
 
         def run() -> None:
             fault = attempt.faults[numbers[0] - 1]
-            error: Any = fault.error
+            error: Any = fault.as_raised()
             if error is None:
                 error = Poison(handler[2], "has a text with numbers that depend on data",
                                describe_line(find_site()), "Leave the error's text out")
@@ -216,7 +216,7 @@ def _ended_by(error: Exception) -> type[BranchRaised]:
     """Return how a branch ends in which the capture met an error."""
     if jumps_by(error):
         return BranchJumped
-    if not is_raisable(type(error)) or any(f.kind == "loop" for f in current().frames):
+    if name_of_raisable(type(error)) is None or any(f.kind == "loop" for f in current().frames):
         raise error
     require_in_run(False, error)
     return BranchRaised

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.errors import RAISABLE, TracejitError
+from tracejit.errors import TracejitError, raisable
 from tracejit.ir.core import Eqn
 from tracejit.ir.lowering import Callback, Effect, Library, Native
-from tracejit.ir.walk import all_eqns
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import NeedStatic
 from tracejit.trace.ground.source import PACKAGE, find_site
@@ -75,7 +74,7 @@ def _errors(eqn: Eqn) -> Iterator[type[Exception]]:
     how = eqn.op.lowering
     if isinstance(how, Effect) and how.action in ("check", *_BY_ACTION):
         name = "" if how.action in _BY_ACTION else eqn.params["error"]
-        kind = _BY_ACTION.get(how.action) or RAISABLE.get(name, np.linalg.LinAlgError)
+        kind = _BY_ACTION.get(how.action) or raisable(name)
         if not issubclass(kind, TracejitError):  # which no handler may see
             yield kind
     elif isinstance(how, Library) and how.routine in _ERRORS_OF_ROUTINES:
@@ -83,7 +82,7 @@ def _errors(eqn: Eqn) -> Iterator[type[Exception]]:
     elif eqn.op.effect or isinstance(how, (Library, Native, Callback)):
         yield Exception
     for region in eqn.regions:
-        for inner in all_eqns(region):
+        for inner in region.eqns:
             yield from _errors(inner)
 
 

@@ -11,30 +11,39 @@
 The code behind an operation in the body of a `try` is the branch in which no error was raised. It
 is open until the body ends, or the branch or loop's body around the operation does. The other
 branch notes the error in a place of the `try`, and leaves all else as it was before the operation.
+
+Where the operation is in a loop of the graph, the capture begins again with this loop *left by
+errors*: it ends like one with a `break`, once the `try` has an error noted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tracejit.errors import RAISABLE, TracejitError
+from tracejit.errors import TracejitError
 from tracejit.trace.containers.choices import learn
-from tracejit.trace.containers.places import HiddenPlace, NamePlace
+from tracejit.trace.containers.places import UNSET, HiddenPlace, MaybeUnset, NamePlace, children
+from tracejit.trace.containers.runs import place_in_code
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.faults import NAMES, as_in_python, is_ours
+from tracejit.trace.ground.restarts import NeedLeaving, PlaceInCode
 from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.regions.branches import as_condition, end_branch, merge_branches, trace_branch
-from tracejit.trace.regions.raising import BranchJumped, BranchRaised, is_pythons
+from tracejit.trace.regions.raising import BranchJumped, BranchRaised, is_pythons, require_raisable
 from tracejit.trace.state.known import rests_on_data
 from tracejit.trace.values.equations import atom_of, emit, lift
+from tracejit.trace.values.known_numbers import FIELD, UnknownText
+from tracejit.trace.values.mixed import Mixed
+from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["Attempt", "Fault", "catches", "classes", "close_opened", "diverted", "fail_by",
-           "go_on_without_error", "is_raisable", "jumps_by"]
+__all__ = ["Attempt", "Fault", "begin_without_error", "catches", "classes", "close_opened",
+           "diverted", "fail_by", "go_on_without_error", "jumps_by", "without_error"]
 
 MANY_OPENED = 48
 """So many operations that may raise are branches in one another, and no more."""
@@ -61,14 +70,51 @@ class _ErrorPlace(HiddenPlace):
 class Fault:
     """An error that the body of a `try` may raise.
 
-    shown -- the numbers that its text shows
-    error -- the error for a handler; None where the text has numbers in it
+    shown    -- the numbers that its text shows
+    error    -- the error for a handler; None where the text has numbers in it
+    contents -- its arguments and attributes, if there are numbers of the run among them
+    where    -- where in the code it is raised
     """
 
     kind: type[BaseException]
     text: str
     shown: list[_ErrorPlace]
     error: BaseException | None
+    contents: _ErrorPlace | None = None
+    where: PlaceInCode = ()
+
+    def note(self, shown: Sequence[object], error: BaseException | None) -> None:
+        """Keep the numbers that the error shows, and what it holds."""
+        for place, x in zip(self.shown, shown, strict=True):
+            place.put(lift(x) * 1.0)
+        if self.contents is not None and error is not None:
+            self.contents.put(tuple("" if _is_unknown(x) else x for x in _held(error)))
+
+    def as_raised(self) -> BaseException | None:
+        """Return the error for a handler."""
+        error = self.error
+        if error is None or (self.contents is None and not any(map(_is_unknown, _held(error)))):
+            return error
+        content: Any = _held(error)
+        if self.contents is not None:
+            content = self.contents.get()
+            content = content.content if isinstance(content, MaybeUnset) else content
+        items = [UnknownText() if _is_unknown(x) else y
+                 for x, y in zip(_held(error), content, strict=True)]
+        count = len(error.args)
+        made = self.kind.__new__(self.kind, *items[:count])
+        vars(made).update(zip(vars(error), items[count:], strict=True))
+        return made
+
+
+def _held(error: BaseException) -> tuple[Any, ...]:
+    """Return what an error holds: its arguments, and the contents of its attributes."""
+    return (*error.args, *vars(error).values())
+
+
+def _is_unknown(x: object) -> bool:
+    """Return whether something is a text with numbers in it that only the run knows."""
+    return type(x) is UnknownText or (type(x) is str and FIELD[0] in x)
 
 
 class Attempt:
@@ -87,6 +133,8 @@ class Attempt:
         self.code = _ErrorPlace(self.depth, 0)
         """The number of the fault that was met, 0 for none."""
         self.faults: list[Fault] = []
+        self.known: list[Fault] = []
+        """All that were found, also on guesses of loops' contents that did not hold."""
 
     def catches(self, kind: type[BaseException]) -> bool:
         """Return whether an error of the run is its own."""
@@ -98,16 +146,33 @@ class Attempt:
         for k, f in enumerate(self.faults):
             if error is None and not shown and (f.kind, f.text, f.shown) == (kind, text, []):
                 return k + 1
-        places = [_ErrorPlace(self.depth, 0.0) for _ in shown]
+        found = self._found(kind, text, shown, error)
+        if not any(f is found for f in self.faults):
+            self.faults.append(found)
+        return next(k for k, f in enumerate(self.faults, 1) if f is found)
+
+    def _found(self, kind: type[BaseException], text: str, shown: Sequence[object],
+               error: BaseException | None) -> Fault:
+        """Return a fault; where it keeps numbers, the same at one place, which loops carry."""
+        holds = error is not None and any(map(_has_numbers, _held(error)))
+        where = place_in_code() if holds or shown else ()
+        if where:
+            for f in self.known:
+                if (f.kind, f.text, len(f.shown), f.where) == (kind, text, len(shown), where) and (
+                        (f.error is None) == (error is None)):
+                    f.error = error
+                    return f
         if error is None and not shown:
             error = kind(text)
-        self.faults.append(Fault(kind, text, places, error))
-        return len(self.faults)
+        fault = Fault(kind, text, [_ErrorPlace(self.depth, 0.0) for _ in shown], error,
+                      _ErrorPlace(self.depth, UNSET) if holds else None, where)
+        self.known.append(fault)
+        return fault
 
-    def fail(self, number: int, shown: Sequence[object]) -> None:
+    def fail(self, number: int, shown: Sequence[object],
+             error: BaseException | None = None) -> None:
         """Note the error."""
-        for place, x in zip(self.faults[number - 1].shown, shown, strict=True):
-            place.put(lift(x) * 1.0)
+        self.faults[number - 1].note(shown, error)
         self.code.put(number)
 
 
@@ -120,20 +185,60 @@ def classes(caught: object) -> Iterator[type]:
             yield t
 
 
-def is_raisable(kind: type[BaseException]) -> bool:
-    """Return whether compiled code can raise an error."""
-    return RAISABLE.get(kind.__name__) is kind or kind is np.linalg.LinAlgError
+def _catching(kind: type[BaseException], attempts: Sequence[Attempt | None],
+              leaves: bool = True) -> Attempt | None:
+    """Return the innermost `try` that catches an error of the operation traced now, or None.
 
-
-def _catching(kind: type[BaseException], attempts: Sequence[Attempt | None]) -> Attempt | None:
-    """Return the innermost `try` that catches an error of the operation traced now, or None."""
+    leaves -- whether the capture may begin again to let the error leave loops
+    """
     frames = current().frames
     for a in reversed(attempts):
-        if a is None or not all(f.kind == "if" or f.left_by_errors for f in frames[a.depth:]):
+        if a is None:
+            return None
+        around = [f for f in frames[a.depth:] if f.kind != "if" and not f.left_by_errors]
+        if around and not (leaves and current().restarts and all(f.where for f in around)):
             return None
         if a.catches(kind):
+            if around:
+                raise NeedLeaving(frozenset(f.where for f in around))
             return a
     return None
+
+
+def _has_numbers(content: object) -> bool:
+    """Return whether there are numbers of the run in a content."""
+    inner = () if type(content) is UnknownText else children(content)
+    if inner is None:
+        return isinstance(content, (Tracer, SymInt, Mixed))
+    return any(_has_numbers(x) for x in inner)
+
+
+def begin_without_error() -> None:
+    """Note that an iteration begins, of a loop that ends where a `try` around it has an error."""
+    for a in reversed(current().attempts):
+        if a is None:
+            break
+        if not isinstance(a.code.get(), int):
+            a.code.set(0)
+
+
+@contextmanager
+def without_error() -> Iterator[Any]:
+    """Yield whether no `try` around has an error noted, and take it for so meanwhile."""
+    result: Any = True
+    before = []
+    for a in reversed(current().attempts):
+        if a is None:
+            break
+        code = a.code.get()
+        result = code == 0 if result is True else np.logical_and(result, code == 0)
+        before.append((a.code, code))
+        a.code.set(0)
+    try:
+        yield result
+    finally:
+        for place, code in before:
+            place.set(code)
 
 
 @above
@@ -161,9 +266,9 @@ def diverted(holds: object, kind: type[BaseException], text: str, shown: Sequenc
     if condition is True:
         return True
     if condition is False:
-        attempt.fail(number, shown)
+        attempt.fail(number, shown, error)
         raise BranchJumped
-    _Opened(condition, lambda: attempt.fail(number, shown)).open()
+    _Opened(condition, lambda: attempt.fail(number, shown, error)).open()
     return True
 
 
@@ -174,10 +279,12 @@ def jumps_by(error: Exception) -> bool:
     if not trace.attempts or isinstance(error, TracejitError) or not is_pythons(error) or (
             NAMES.search(str(error)) is not None or is_ours(error)):
         return False
-    attempt = _catching(type(error), trace.attempts)
+    attempt = _catching(type(error), trace.attempts, leaves=False)
     if attempt is None:
         return False
-    attempt.fail(attempt.fault(type(error), str(error), (), error), ())
+    if any(f.kind == "loop" and not f.settled for f in trace.frames[attempt.depth:]):
+        return False  # it may rest on a guess that does not hold
+    attempt.fail(attempt.fault(type(error), str(error), (), error), (), error)
     return True
 
 
@@ -269,13 +376,11 @@ def go_on_without_error() -> None:
 def fail_by(fault: Fault, holds: object) -> None:
     """Raise a fault anew where something does not hold."""
     shown = [p.get() for p in fault.shown]
-    if diverted(holds, fault.kind, fault.text, shown, fault.error):
+    if diverted(holds, fault.kind, fault.text, shown, fault.as_raised()):
         return
-    if not is_raisable(fault.kind):
-        raise refuse(f"raising {fault.kind.__name__} depends on data, and only built-in exceptions "
-                     "can be raised by compiled code", "Raise a ValueError, say", "TJ107")
+    name = require_raisable(fault.kind)
     text = fault.text if shown else fault.text.replace("{", "{{").replace("}", "}}")
     emit("check", [atom_of(holds), *map(atom_of, shown)],
-         {"error": fault.kind.__name__, "message": text})
+         {"error": name, "message": text})
     if holds is False:
         raise BranchRaised

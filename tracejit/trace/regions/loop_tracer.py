@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -50,6 +50,8 @@ from tracejit.trace.lists.growing_rows import as_rows, refuse_shared_items
 from tracejit.trace.lists.known_lengths import need_run
 from tracejit.trace.lists.read_only import hand_over
 from tracejit.trace.regions.aliases import Begun, array_of
+from tracejit.trace.regions.attempts import begin_without_error, close_opened, jumps_by
+from tracejit.trace.regions.branches import ending
 from tracejit.trace.regions.guesses import (
     CellGuess,
     Fixed,
@@ -73,6 +75,7 @@ from tracejit.trace.regions.guesses import (
     yielded,
 )
 from tracejit.trace.regions.raising import (
+    BranchJumped,
     BranchRaised,
     end_in_run,
     is_of_a_signal,
@@ -110,7 +113,7 @@ class LoopTracer:
 
     def __init__(self, carried: list[Carried], body: Callable[[SymInt], Any],
                  condition: Any, lo: Dim, hi: Dim,
-                 flags: Sequence[str], reverse: bool, by_data: bool) -> None:
+                 flags: Sequence[str], reverse: bool, by_data: bool, leaves: bool) -> None:
         self.carried, self.flags = carried, flags
         self.given = tuple(carried)
         self.body, self.condition = body, condition
@@ -126,6 +129,8 @@ class LoopTracer:
         self.by_data, self.lists = by_data, DataLists()
         self.sizes, self.in_condition = Sizes(), False
         self.where = place_in_code()
+        self.leaves = leaves
+        self.faults = [(a, len(a.faults)) for a in current().attempts if a is not None]
         trips = hi - lo
         self.is_long = condition is not None or not isinstance(trips, int) or trips > MANY_ITEMS
         self.may_grow = condition is None and self.is_long and (
@@ -140,6 +145,8 @@ class LoopTracer:
         for g in self.growing:
             g.prepare(self.lo, self.hi)
         self.read: set[Cell] = set()
+        for tried, faults in self.faults:
+            del tried.faults[faults:]
         try:
             for c in self.carried:
                 for x in c.start if isinstance(c.guess, ListGuess) and c.guess.form.shape else ():
@@ -218,6 +225,9 @@ class LoopTracer:
         self.frame = frame
         frame.grows, frame.counted = self.may_grow, self.condition is None
         frame.is_long = self.is_long
+        if self.leaves and not self.in_condition:
+            frame.where = self.where
+            frame.left_by_errors = self.where in current().left_loops
         frame.by_data, frame.index, self.lists.frame = self.by_data, self.inputs[0], frame
         turn = self.hi - 1 - self.inputs[0].dim if self.reverse else self.inputs[0].dim - self.lo
         at = (lambda k: self.hi - 1 - k) if self.reverse else (lambda k: self.lo + k)
@@ -286,6 +296,8 @@ class LoopTracer:
         for c in self.carried:
             if isinstance(c.place, NamePlace) and c.place.name in self.flags:
                 c.place.set(False)
+        if self.leaves:
+            begin_without_error()
         if not self._came_to_its_end(frame):
             return None
         self._refuse_indexed()
@@ -315,10 +327,21 @@ class LoopTracer:
 
     def _came_to_its_end(self, frame: Frame) -> bool:
         """Run the body; return whether it ended, by an error of the run if need be."""
+        opened = len(current().opened)
+        with ending([c.place for c in self.carried if isinstance(c.place, NamePlace)]):
+            ended = self._how_it_ended(frame)
+            if ended is False:
+                return False
+            if len(current().opened) > opened:
+                close_opened(opened, ended)
+        return True
+
+    def _how_it_ended(self, frame: Frame) -> type[BranchRaised] | Literal[False] | None:
+        """Run the body; return the error by which it ended, False where the guess did not hold."""
         try:
             self.body(SymInt(self.inputs[0].dim))
-        except BranchRaised:
-            pass
+        except BranchRaised as e:
+            return type(e)
         except Exception as e:
             if is_of_a_signal(e):
                 raise
@@ -335,8 +358,11 @@ class LoopTracer:
             if not frame.settled:
                 self.settled = True
                 return False
+            if jumps_by(e):
+                return BranchJumped
             end_in_run(e)
-        return True
+            return BranchRaised
+        return None
 
     def _yielded(self, ended_lists: dict[Carried, list[Value]]) -> list[Any]:
         """Return the values that an iteration hands on to the next one."""

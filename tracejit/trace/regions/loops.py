@@ -15,6 +15,7 @@ from tracejit.trace.ground.restarts import Grows, Unroll
 from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.regions.after_loops import finish_loop
 from tracejit.trace.regions.aliases import array_of
+from tracejit.trace.regions.attempts import go_on_without_error
 from tracejit.trace.regions.guesses import CellGuess, first_guess, has_choices, parts_of
 from tracejit.trace.regions.loop_tracer import Carried, LoopTracer
 from tracejit.trace.values.tracer import CellPlace, Tracer
@@ -29,7 +30,7 @@ def trace_loop(places: Sequence[NamePlace | HiddenPlace], rebound: Sequence[str]
                written: Sequence[Tracer], body: Callable[[Any], Any],
                condition: Callable[[Any], Any] | None, lo: Dim = 0, hi: Dim = 0,
                reverse: bool = False, flags: Sequence[str] = (),
-               snapshots: int | None = None, by_data: bool = False) -> None:
+               snapshots: int | None = None, by_data: bool = False, leaves: bool = False) -> None:
     """Emit a loop and give every place that it changes the content that its last iteration leaves.
 
     places    -- the places that the body may change and that matter afterwards
@@ -40,6 +41,7 @@ def trace_loop(places: Sequence[NamePlace | HiddenPlace], rebound: Sequence[str]
     snapshots -- how many states to keep for the way back, in place of every iteration's residuals
     flags     -- the names that end the loop when they are set, so that they are False in the body
     by_data   -- whether data decides how often it runs
+    leaves    -- whether it may end by an error of the run, which its condition asks for
 
     Raises `Unroll` where only Python can run it.
     """
@@ -50,7 +52,7 @@ def trace_loop(places: Sequence[NamePlace | HiddenPlace], rebound: Sequence[str]
     params: Params = {} if snapshots is None else {"snapshots": snapshots}
     if condition is None:
         params = {"lo": lo, "hi": hi, "reversed": reverse, **params}
-    tracer = LoopTracer(carried, body, condition, lo, hi, flags, reverse, by_data)
+    tracer = LoopTracer(carried, body, condition, lo, hi, flags, reverse, by_data, leaves)
     try:
         _settle(tracer, params)
     except Exception as e:
@@ -61,6 +63,8 @@ def trace_loop(places: Sequence[NamePlace | HiddenPlace], rebound: Sequence[str]
         if tracer.growing and not isinstance(e, Unroll):  # Python's own list may do
             raise Unroll(str(e), e if isinstance(e, Refusal) else None) from None
         raise
+    if leaves and tracer.where in current().left_loops:
+        go_on_without_error()
 
 
 def _are_few(trips: Dim) -> bool:

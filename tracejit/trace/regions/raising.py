@@ -6,14 +6,14 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
-from tracejit.errors import RAISABLE
+from tracejit.errors import RAISABLE, name_of_raisable
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.faults import NAMES, as_in_python, is_ours
 from tracejit.trace.ground.source import site_of_error
 from tracejit.trace.values.equations import atom_of, emit
 
 __all__ = ["BranchJumped", "BranchRaised", "end_in_run", "is_of_a_signal",
-           "is_pythons", "require_in_run", "text_of"]
+           "is_pythons", "require_in_run", "require_raisable", "text_of"]
 
 
 class BranchRaised(Exception):
@@ -72,17 +72,29 @@ def end_in_run(error: Exception) -> None:
             return
     if ours or is_ours(error):
         raise error
-    if RAISABLE.get(kind.__name__) is not kind:
-        raise refuse(f"raising {kind.__name__} depends on data, and only built-in exceptions can "
-                     f"be raised by compiled code; it says: {error}",
+    if name_of_raisable(kind) is None:
+        raise refuse(f"{_NOT_RAISABLE.format(kind.__name__)}; it says: {error}",
                      "Do this before the branch or loop", "TJ107") from error
     require_in_run(False, error)
+
+
+_NOT_RAISABLE = ("raising {} depends on data, and compiled code can raise only built-in exceptions "
+                 "and those of a module's that are made of a text alone")
+
+
+def require_raisable(kind: type[BaseException]) -> str:
+    """Return the name by which compiled code raises an exception, or refuse."""
+    name = name_of_raisable(kind)
+    if name is None:
+        raise refuse(_NOT_RAISABLE.format(kind.__name__),
+                     "Raise a ValueError, say, or catch it in captured code", "TJ107")
+    return name
 
 
 def require_in_run(holds: object, error: Exception) -> None:
     """Raise an error in the run where something does not hold."""
     text = text_of(error).replace("{", "{{").replace("}", "}}")
-    emit("check", [atom_of(holds)], {"error": type(error).__name__, "message": text},
+    emit("check", [atom_of(holds)], {"error": require_raisable(type(error)), "message": text},
          site=site_of_error(error))
 
 

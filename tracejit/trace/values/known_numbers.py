@@ -11,12 +11,13 @@ from typing import Any
 from tracejit.errors import Refusal
 from tracejit.ir.core import Site
 from tracejit.ir.dims import Dim, dim_values
-from tracejit.trace.ground.context import current, is_tracing, refuse_at
+from tracejit.trace.ground.context import current, is_tracing, refuse, refuse_at
 from tracejit.trace.ground.restarts import NeedStatic
 from tracejit.trace.ground.source import find_site
 from tracejit.trace.ground.upward import ABOVE
 
-__all__ = ["FIELD", "TextField", "need_int", "shown_text", "text_number", "text_or_marker"]
+__all__ = ["FIELD", "TextField", "UnknownText", "need_int", "shown_text", "text_number",
+           "text_or_marker"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,22 @@ def shown_text(x: Any, spec: str, how: str = "f") -> str:
         shown.append(x)
     number = places[0] if places else len(shown) - 1
     return f"{FIELD[0]}{number}:{spec or ('.0f' if x.dtype.kind in 'iu' else '')}{FIELD[1]}"
+
+
+class UnknownText:
+    """A text of an error that is caught, with numbers in it that only the run knows."""
+
+    def refused(self, *args: object) -> Any:
+        """Refuse whatever asks for its letters."""
+        raise refuse("the text of an error that is caught has numbers in it that depend on data",
+                     "Leave the text out, or keep the number in an attribute of its own", "TJ420")
+
+    __getattr__ = refused
+    for _name in (*vars(str), "__bool__"):
+        if _name.startswith("__") and callable(getattr(str, _name, refused)) and (
+                _name not in ("__new__", "__init__", "__getattribute__", "__doc__")):
+            locals()[_name] = refused
+    __class__ = property(refused)
 
 
 FIELD = "\ue000\ue001"
