@@ -1,4 +1,4 @@
-"""Errors that data raises in loops of the graph: a `try` around them ends the loop, as in Python."""
+"""Errors that data raises in loops of the graph: a `try` around them ends the loop."""
 
 from __future__ import annotations
 

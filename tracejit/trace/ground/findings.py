@@ -117,12 +117,8 @@ class Findings:
                 raise self.no_loop from None
             self.functions_as_loops.add(need.function)
             self.forget_numbers()
-        elif isinstance(need, NeedOneCopy):
-            self.one_copies.add(need.pair)
-        elif isinstance(need, NeedRun):
-            self.run_lists.add(need.site)
-        elif isinstance(need, NeedCounting):
-            self.counted_pools.add(need.site)
+        elif isinstance(need, (NeedOneCopy, NeedRun, NeedCounting)):
+            self._note(need)
         elif isinstance(need, NeedOnePool):
             self.pooled[need.other] = need.one
         elif isinstance(need, NeedPoolFact):
@@ -133,13 +129,26 @@ class Findings:
         elif isinstance(need, NeedSteps):
             self.by_steps.add(need.where)
         elif isinstance(need, NeedLeaving):
-            if need.loops <= self.left_loops:
-                return False
-            self.left_loops |= need.loops
+            return self._leave(need.loops)
         elif isinstance(need, NeedOneArray):
             self.united[need.other] = self.united.get(need.first, need.first)
         else:
             return False
+        return True
+
+    def _note(self, need: NeedOneCopy | NeedRun | NeedCounting) -> None:
+        if isinstance(need, NeedOneCopy):
+            self.one_copies.add(need.pair)
+        elif isinstance(need, NeedRun):
+            self.run_lists.add(need.site)
+        else:
+            self.counted_pools.add(need.site)
+
+    def _leave(self, loops: frozenset[Hashable]) -> bool:
+        """Let errors leave loops; return False where they may already."""
+        if loops <= self.left_loops:
+            return False
+        self.left_loops |= loops
         return True
 
     def _fix(self, need: NeedStatic) -> None:

@@ -90,7 +90,7 @@ def _message() -> Iterator[list[Any]]:
         trace.shown = before
 
 
-def _emit_check(holds: Any, kind: type[BaseException], text: str, shown: Sequence[Any],
+def _emit_check(holds: object, kind: type[BaseException], text: str, shown: Sequence[object],
                 error: BaseException | None = None) -> None:
     """Emit a check that raises an error with a text in which numbers are shown.
 

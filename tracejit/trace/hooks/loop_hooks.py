@@ -56,6 +56,13 @@ MANY_ITERATIONS = 12
 """How many iterations of a `while` on Python values are written out, if it can be traced."""
 
 
+def _none_is_set(flags: Sequence[Place]) -> Any:
+    found: Any = True
+    for p in flags:
+        found = np.logical_and(found, np.logical_not(p.get()))
+    return found
+
+
 def _refused_while(e: Unroll) -> Refusal:
     return e.refusal or refuse(
         f"this `while` on data cannot be captured: {e.why}",
@@ -202,11 +209,7 @@ class LoopHooks(GeneratorHooks):
         ends: list[Place] = [ended, *(p for p in places if p.name in flags)]
 
         def goes_on(_: object) -> Any:  # before the next turn, which resets the flags
-            with without_error() as fine:
-                found: Any = fine
-                for p in ends:
-                    found = np.logical_and(found, np.logical_not(p.get()))
-                return found
+            return self._goes_on(lambda: _none_is_set(ends))
 
         try:
             loops.trace_loop([*places, ended], [*rebound, ended.name],

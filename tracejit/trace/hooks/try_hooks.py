@@ -22,14 +22,13 @@ from tracejit.trace.hooks.loop_hooks import LoopHooks
 from tracejit.trace.python.caught import may_raise, rest_on_sizes
 from tracejit.trace.python.managed import ENDS_CAPTURES
 from tracejit.trace.regions.attempts import (
-    Attempt,
-    classes,
     close_opened,
     fail_by,
     go_on_without_error,
     jumps_by,
 )
 from tracejit.trace.regions.branches import ending, trace_if
+from tracejit.trace.regions.caught_errors import Attempt, classes
 from tracejit.trace.regions.raising import BranchJumped, BranchRaised, require_in_run
 
 __all__ = ["TryHooks"]

@@ -14,7 +14,7 @@ from tracejit.ir.lowering import Callback, Effect, Library, Native
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import NeedStatic
 from tracejit.trace.ground.source import PACKAGE, find_site
-from tracejit.trace.regions.attempts import classes
+from tracejit.trace.regions.caught_errors import classes
 
 __all__ = ["may_raise", "require_silence", "rest_on_sizes"]
 
