@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from llvmlite import ir
 from numba.core.callconv import CPUCallConv
 
-from tracejit.errors import name_of_raisable, raisable
+from tracejit.errors import class_of_raisable, raisable_of_class
 
 if TYPE_CHECKING:
     from numba.core.base import BaseContext as TargetContext
@@ -27,19 +27,15 @@ def _formatted(kind: type[Exception]) -> type[Exception]:
     def __reduce__(self: Any) -> Any:
         return kind, self.args
 
-    name = f"{_PREFIX}{name_of_raisable(kind)}".replace(".", "/")  # Numba pickles it by its name
-    return type(name, (kind,),
+    return type(class_of_raisable(kind), (kind,),
                 {"__init__": __init__, "__reduce__": __reduce__, "__module__": __name__})
-
-
-_PREFIX = "Formatted"
 
 
 def __getattr__(name: str) -> type[Exception]:
     """Return such a class by the name by which Numba pickles it."""
-    if not name.startswith(_PREFIX):
+    if (kind := raisable_of_class(name)) is None:
         raise AttributeError(name)
-    return formatted(raisable(name.removeprefix(_PREFIX).replace("/", ".")))
+    return formatted(kind)
 
 
 _FORMATTED: dict[type[Exception], type[Exception]] = {}

@@ -16,7 +16,8 @@ import numpy as np
 
 __all__ = ["RAISABLE", "CompileError", "ComplexResult", "DeviceError", "EqualNaN", "ExportError",
            "IRError", "InternalError", "LargeInt", "MissingAttribute", "Refusal", "Restart",
-           "SnapshotError", "TracejitError", "UncapturedError", "name_of_raisable", "raisable"]
+           "SnapshotError", "TracejitError", "UncapturedError", "class_of_raisable",
+           "name_of_raisable", "raisable", "raisable_of_class"]
 
 
 class TracejitError(Exception):
@@ -185,6 +186,20 @@ def name_of_raisable(kind: type[BaseException]) -> str | None:
     name = f"{kind.__module__}:{kind.__qualname__}"
     _OF_USERS[name] = kind
     return name
+
+
+_PREFIX = "Formatted"
+
+
+def class_of_raisable(kind: type[Exception]) -> str:
+    """Return the name of the class by which `@njit` code raises an exception, without dots."""
+    return f"{_PREFIX}{name_of_raisable(kind)}".replace(".", "/")
+
+
+def raisable_of_class(name: str) -> type[Exception] | None:
+    """Return the exception which `@njit` code raises by a class; None if it is none of these."""
+    found = name.removeprefix(_PREFIX)
+    return None if found == name else raisable(found.replace("/", "."))
 
 
 _OF_USERS: dict[str, type[Exception]] = {}
