@@ -51,18 +51,23 @@ def complex_cos(z):
 
 def complex_sqrt(z):
     """As NumPy, of the largest and smallest numbers."""
-    size = max(abs(z.real), abs(z.imag))
+    x, y = abs(z.real), abs(z.imag)
+    size = x if x > y else y
     if _LARGE < size < math.inf:
-        return cmath.sqrt(z * 0.0625) * 4.0
+        root = cmath.sqrt(complex(z.real * 0.0625, z.imag * 0.0625))
+        return complex(root.real * 4.0, root.imag * 4.0)
     if 0.0 < size < _SMALL:
-        return cmath.sqrt(z * 2.0 ** 100) * 2.0 ** -50
+        root = cmath.sqrt(complex(z.real * 2.0 ** 100, z.imag * 2.0 ** 100))
+        return complex(root.real * 2.0 ** -50, root.imag * 2.0 ** -50)
     return cmath.sqrt(z)
 
 
 def complex_log(z):
     """As NumPy, of the smallest numbers."""
-    if 0.0 < max(abs(z.real), abs(z.imag)) < _SMALL:
-        return cmath.log(z * 2.0 ** 100) - 100 * math.log(2.0)
+    x, y = abs(z.real), abs(z.imag)
+    if x < _SMALL and y < _SMALL and (x > 0.0 or y > 0.0):
+        found = cmath.log(complex(z.real * 2.0 ** 100, z.imag * 2.0 ** 100))
+        return complex(found.real - 100 * math.log(2.0), found.imag)
     return cmath.log(z)
 
 

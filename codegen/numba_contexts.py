@@ -14,7 +14,24 @@ from typing import Any
 
 from numba.core import callconv, compiler, types, typing
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
+from numba.core.compiler import CompilerBase
+from numba.core.compiler_machinery import PassManager
 from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.typed_passes import (
+    AnnotateTypes,
+    IRLegalization,
+    NativeLowering,
+    NoPythonBackend,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+)
+from numba.core.untyped_passes import (
+    FixupArgs,
+    GenericRewrites,
+    IRProcessing,
+    ReconstructSSA,
+    TranslateByteCode,
+)
 
 from tracejit.codegen import pointers
 from tracejit.codegen.pointers import Ptr
@@ -45,6 +62,20 @@ class _PlainCodegen(JITCPUCodegen):
         self.__dict__ = shared.__dict__
 
 
+class _ShortPipeline(CompilerBase):
+    """Numba's passes without those for closures, for functions to be inlined and for arrays."""
+
+    def define_pipelines(self) -> list[PassManager]:
+        """Return the passes."""
+        pipeline = PassManager("helpers")
+        for step in (TranslateByteCode, FixupArgs, IRProcessing, GenericRewrites, ReconstructSSA,
+                     NopythonTypeInference, PreLowerStripPhis, IRLegalization, AnnotateTypes,
+                     NativeLowering, NoPythonBackend):
+            pipeline.add_pass(step, step.__name__)
+        pipeline.finalize()
+        return [pipeline]
+
+
 class Helper(CPUDispatcher):
     """A function in Python that kernels call, compiled for each kind of operands without wrappers.
 
@@ -62,8 +93,8 @@ class Helper(CPUDispatcher):
             library = target_context.codegen().create_library(self.__name__)
             flags = plain_flags()
             flags.enable_ssa = True  # a name may have a type of its own after each binding
-            found = compiler.compile_internal(typing_context, target_context, library,
-                                              self.py_func, args, None, flags, {})
+            found = _ShortPipeline(typing_context, target_context, library, args, None, flags,
+                                   {}).compile_extra(self.py_func)
             key = object()
             target_context.insert_user_function(key, found.fndesc, [library])
             self.overloads[args] = found._replace(entry_point=key)

@@ -91,24 +91,38 @@ def definitions(names: dict[str, Any]) -> dict[str, Any]:
 
     def cpow(x, y):  # type: ignore[no-untyped-def]
         """As NumPy: small whole powers are products, powers of 0 are 0 or NaN."""
-        a, b = y.real, y.imag
-        if b == 0 and floor(a) == a and -100 < a < 100:
-            n = int(abs(a))
-            result, square = x, x
-            if n == 0:
+        a, b, u, v = x.real, x.imag, y.real, y.imag
+        if v == 0 and floor(u) == u and -100 < u < 100:
+            if u == 0:
                 return complex(1.0, 0.0)
-            if x == 0 and a < 0:
+            if a == 0 and b == 0 and u < 0:
                 return complex(nan, nan)
-            n -= 1
+            n = int(abs(u))
+            real, imag, c, d = u / u, u - u, a, b  # 1 and 0 of this type
+            if 0 < u < 4:
+                real, imag = a, b
+                n -= 1
             while n > 0:
                 if n & 1:
-                    result = result * square
-                square = square * square
+                    real, imag = real * c - imag * d, real * d + imag * c
+                c, d = c * c - d * d, c * d + d * c
                 n >>= 1
-            return result if a > 0 else complex(1.0, 0.0) / result
-        if x == 0:
-            return complex(0.0, 0.0) if a > 0 else complex(nan, nan)
-        return exp(y * log(x))
+            if u > 0:
+                return complex(real, imag)
+            if abs(real) >= abs(imag):  # as `cdiv`
+                if real == 0:
+                    return complex(1 / abs(real), imag / abs(real))
+                ratio = imag / real
+                scale = 1 / (real + imag * ratio)
+                return complex(scale, (0 - ratio) * scale)
+            ratio = real / imag
+            scale = 1 / (imag + real * ratio)
+            return complex(ratio * scale, (0 * ratio - 1) * scale)
+        if a == 0 and b == 0:
+            return complex(0.0, 0.0) if u > 0 else complex(nan, nan)
+        power = log(x)
+        c, d = power.real, power.imag
+        return exp(complex(u * c - v * d, u * d + v * c))
 
     def ipow(x, y):  # type: ignore[no-untyped-def]
         """An integer power by repeated squaring."""

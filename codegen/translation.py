@@ -312,7 +312,24 @@ class Translator:
         if e.op in ("and", "or"):
             return types.boolean, self._both(self._truth(e.a), e.b, lambda: self._truth(e.b),
                                              e.op == "and")
-        return self.call(_OPERATORS[e.op], [self.expression(e.a), self.expression(e.b)])
+        operands = [self.expression(e.a), self.expression(e.b)]
+        if e.op == "*" and any(isinstance(kind, types.Complex) for kind, _ in operands):
+            return self._complex_product(operands)
+        return self.call(_OPERATORS[e.op], operands)
+
+    def _complex_product(self, operands: Sequence[Typed]) -> Typed:
+        """Multiply complex numbers as NumPy does, which Numba no longer does under Python 3.14."""
+        kinds = tuple(types.unliteral(kind) for kind, _ in operands)
+        kind = self._implementation(operator.mul, kinds)[0].return_type
+        builder = self.builder
+        (a, b), (c, d) = ([builder.extract_value(self._cast(x, kind), k) for k in range(2)]
+                          for x in operands)
+        parts = (builder.fsub(builder.fmul(a, c), builder.fmul(b, d)),
+                 builder.fadd(builder.fmul(a, d), builder.fmul(b, c)))
+        made = self.context.get_value_type(kind)(ir.Undefined)
+        for k, part in enumerate(parts):
+            made = builder.insert_value(made, part, k)
+        return kind, made
 
     def all(self, e: All) -> Typed:
         """Return whether all tests hold, each of which is computed."""
