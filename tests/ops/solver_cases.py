@@ -8,6 +8,7 @@ import numpy as np
 import scipy.fft
 import scipy.sparse
 import scipy.sparse.linalg
+import scipy.spatial
 from scipy import optimize
 
 __all__ = ["SOLVER_CASES"]
@@ -21,6 +22,7 @@ WHERE = np.nonzero(LOWER)
 
 def _lower(entries: np.ndarray) -> Any:
     return scipy.sparse.csr_array((entries, WHERE), (3, 3))
+CLOUD = np.random.default_rng(4).normal(size=(5, 3))
 
 
 def _bracketed(name: str) -> list[tuple[Any, ...]]:
@@ -50,7 +52,10 @@ SOLVER_CASES: dict[str, list[tuple[Any, ...]]] = {
         (lambda e, ord=ord, axis=axis: scipy.sparse.linalg.norm(_lower(e), ord, axis), LOWER[WHERE])
         for ord, axis in ((None, None), (1, None), (np.inf, None), (None, 0), (1, 1))],
     "scipy.sparse.linalg.expm_multiply": [
-        (lambda e, b: scipy.sparse.linalg.expm_multiply(_lower(e), b), LOWER[WHERE], B)],
+        (lambda e, b: scipy.sparse.linalg.expm_multiply(_lower(e), b), LOWER[WHERE], B),
+        (lambda e, b, s: scipy.sparse.linalg.expm_multiply(_lower(e), b, 0.1, s, 3), LOWER[WHERE],
+         B, 0.9), (lambda a, b: scipy.sparse.linalg.expm_multiply(a, b), LOWER, B)],
+    "scipy.spatial.procrustes": [(scipy.spatial.procrustes, CLOUD, CLOUD[::-1] + 0.3 * CLOUD ** 2)],
     **{f"scipy.fft.{name}": [_hankel(name), _hankel(name, 0.3, 0.4), _hankel(name, 0.0, -0.2),
                              (lambda a, name=name: getattr(scipy.fft, name)(a, 0.1, 0.0),
                               np.stack([POINT[:3], OTHER[:3]]))] for name in ("fht", "ifht")},

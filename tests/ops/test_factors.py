@@ -347,6 +347,22 @@ def test_second_derivatives_of_equations_of_matrices_are_differences(f: Any) -> 
         assert_close(tracejit.jvp(gradient, (a,), (v,))[1], moved, 1e-5)
 
 
+@pytest.mark.parametrize("f", [
+    scipy.linalg.polar, lambda a: scipy.linalg.polar(a, "left"),
+    lambda a: scipy.linalg.orthogonal_procrustes(a, FLAT[::-1] ** 2),
+    lambda a: scipy.linalg.polar(a * (1.0 + 2.0j))])
+def test_turns_of_singular_matrices_are_scipys_and_have_no_derivative(f: Any) -> None:
+    """They were the matrix over a factor that is singular, and no turns, without an error."""
+    with tracejit.config(disable_jit=True):
+        for x, y in zip(tracejit.jit(f)(FLAT), f(FLAT), strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-10, atol=1e-12)
+        for part in (0, 1):
+            with pytest.raises(np.linalg.LinAlgError, match="where the matrix is singular"):
+                tracejit.grad(lambda x, k=part: np.sum(np.abs(f(x)[k])))(FLAT)
+
+
+FLAT = np.random.default_rng(4).normal(size=(3, 3))
+FLAT -= np.mean(FLAT, axis=0)
 SINGULAR = {"none": np.zeros((2, 2)), "of rank 1": np.ones((2, 2)), "tiny": 1e-9 * np.eye(2),
             "of both signs": np.array([[1.0, 0.2], [0.2, -0.01]]), "one": np.eye(2)}
 

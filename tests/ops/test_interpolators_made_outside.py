@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.interpolate as si
 from oracles import numeric_gradient
+from scipy.sparse.linalg import spsolve
 
 import tracejit
 
@@ -19,6 +20,8 @@ INSIDE = RNG.uniform(PLACES[0] + 0.01, PLACES[-1] - 0.01, size=7)
 AROUND = np.append(INSIDE, [PLACES[0] - 0.3, PLACES[-1] + 0.4])
 GRID = [np.array([0.0, 0.5, 2.0, 3.0]), np.array([-1.0, 0.0, 1.5])]
 HEIGHTS, VECTORS = RNG.normal(size=(4, 3)), RNG.normal(size=(4, 3, 2))
+LINES = [np.linspace(0.0, 3.0, 7), np.array([-1.0, -0.6, -0.1, 0.3, 0.9, 1.5])]
+WIDE_GRID = LINES, RNG.normal(size=(7, 6)), RNG.normal(size=(7, 6, 2))
 BOX = np.stack([RNG.uniform(0.1, 2.9, size=6), RNG.uniform(-0.9, 1.4, size=6)], axis=-1)
 BEYOND = np.concatenate([BOX, [[3.3, 0.2], [1.0, -1.2]]])
 TCK = si.splrep(PLACES, VALUES, s=0.01)
@@ -58,6 +61,14 @@ def _kinds() -> dict[str, tuple[Callable[[Any], Any], Any]]:
                 GRID, values, method=method, bounds_error=False, fill_value=None), BEYOND
             cases[f"{name} filled"] = si.RegularGridInterpolator(
                 GRID, values, method=method, bounds_error=False, fill_value=3.0), BEYOND
+    for method in ("slinear", "cubic", "quintic", "pchip"):
+        for values in (WIDE_GRID[1], WIDE_GRID[2]):
+            cases[f"grid {method} {values.ndim}"] = si.RegularGridInterpolator(
+                WIDE_GRID[0], values, method=method, bounds_error=False, fill_value=None), BEYOND
+        solver = {"solver": spsolve} if method in ("cubic", "quintic") else {}
+        cases[f"grid {method}, values are traced"] = (
+            lambda v, method=method, solver=solver: si.RegularGridInterpolator(
+                WIDE_GRID[0], v, method=method, **solver)(BOX), WIDE_GRID[1])
     cases["of two arrays"] = (lambda x: si.RegularGridInterpolator(GRID, HEIGHTS)(
         (x[:, 0], x[:, 1])), BOX)
     cases["one point"] = lambda x: si.RegularGridInterpolator(GRID, HEIGHTS)(x[0]), BOX
@@ -87,6 +98,11 @@ def test_values_and_derivatives_are_scipys(name: str) -> None:
         gradient = tracejit.grad(_sum(program))(x)
     expected = numeric_gradient(_sum(program), [x], 0, 1e-6)
     np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_coefficients_that_scipys_iteration_leaves_are_refused() -> None:
+    with tracejit.config(disable_jit=True), pytest.raises(tracejit.Refusal, match="solver="):
+        tracejit.jit(lambda v: si.interpn(WIDE_GRID[0], v, BOX, method="cubic"))(WIDE_GRID[1])
 
 
 def test_compiled_programs_are_scipys() -> None:

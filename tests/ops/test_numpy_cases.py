@@ -828,6 +828,8 @@ MORE_CASES: dict[Any, list[tuple[Any, ...]]] = {
                 (lambda x: np.einsum(x, [Ellipsis, 0], [Ellipsis]), C)],
     np.pad: [(lambda x, m=m: np.pad(x, ((1, 2), (0, 1)), m), A)
              for m in ("linear_ramp", "maximum", "mean", "median", "minimum")] + [
+        (lambda x, m=m: np.pad(x, ((2, 9), (13, 1)), m, reflect_type="odd"), A)
+        for m in ("reflect", "symmetric")] + [
         (lambda x: np.pad(x, (1, 2), constant_values=(x[0], 2.0)), V),
         (lambda x: np.pad(x, ((1, 2), (0, 1)), constant_values=((1.0, 2.0), (3.0, 4.0))), A),
         (lambda x: np.pad(x, 2, "linear_ramp", end_values=(x[0], 2.0)), V),
@@ -991,7 +993,7 @@ FOREIGN_CASES.update({f.__name__: [(lambda x, f=f, n=n: f(n, x), V) for n in (0,
     special.eval_legendre, special.eval_chebyt, special.eval_chebyu, special.eval_hermite,
     special.eval_hermitenorm, special.eval_laguerre)})
 FOREIGN_CASES["polygamma"] = [(lambda x, n=n: special.polygamma(n, x), V) for n in (0, 1, 2, 5)]
-FOREIGN_CASES["polygamma"] += [(lambda x: special.polygamma(1, x), W)]
+FOREIGN_CASES["polygamma"] += [(lambda x, n=n: special.polygamma(n, x), W) for n in (1, 2, 3)]
 FOREIGN_CASES["multigammaln"] = [(lambda x: special.multigammaln(x + 1.0, 3), V)]
 FOREIGN_CASES.update(SPECIAL_CASES)
 _SHARES, _TENTHS = np.array([0.2, 0.7, 0.9]), np.array([-3, 0, 5, 127])

@@ -110,15 +110,42 @@ def pad(array: Any, pad_width: object, mode: str = "constant", *, constant_value
     if mode in _STATISTICS:
         side = _statistic(_STATISTICS[mode])
         return _with_sides(array, widths, _lengths(stat_length, ndim), side)
-    if mode not in _PAD_INDICES or reflect_type != "even":
-        raise refuse(f"np.pad with mode={mode!r} and reflect_type={reflect_type!r} cannot be "
-                     "captured", "Use another mode, or 'reflect' or 'symmetric' of type 'even'",
-                     "TJ203")
-    for axis, (a, b) in enumerate(widths):
-        n = array.dims[axis]
-        place = apply("iota", size=n + a + b) - as_operand(a)
-        array = np.take(array, _PAD_INDICES[mode](place, as_operand(n)), axis=axis)
+    if callable(mode):
+        raise refuse("np.pad with a function as mode= cannot be captured",
+                     "Write what it does with np.concatenate", "TJ203")
+    if mode not in _PAD_INDICES:
+        raise ValueError(f"mode '{mode}' is not supported")
+    is_odd = mode in ("reflect", "symmetric") and reflect_type == "odd"
+    if is_odd and array.dtype.kind == "b":
+        raise refuse("np.pad with reflect_type='odd' of bools cannot be captured",
+                     "Convert them with .astype(int)", "TJ206")
+    for axis, ((a, b), d) in enumerate(zip(widths, array.dims, strict=True)):
+        place = apply("iota", size=d + a + b) - as_operand(a)
+        if is_odd:
+            array = _turned_about_ends(array, axis, place, int(mode == "symmetric"))
+        else:
+            array = np.take(array, _PAD_INDICES[mode](place, as_operand(d)), axis=axis)
     return array
+
+
+def _turned_about_ends(array: Tracer, axis: int, place: np.ndarray, beside: int) -> Any:
+    """Return the elements at places of an axis that goes on beyond its ends, turned about them.
+
+    beside -- 1 where the end is repeated, 0 where it is the centre of the turn
+    """
+    given: Any = array
+    x = np.moveaxis(given, axis, -1)
+    n = as_operand(array.dims[axis])
+    at = np.where(n > 1, np.where(place < 0, -place - beside, place), 0)
+    period = np.maximum(2 * (n - 1 + beside), 1)
+    turns, rest = at // period, at % period
+    is_turned = rest >= n
+    found: Any = np.take(x, np.where(is_turned, period - beside - rest, rest), axis=-1)
+    first, last = x[..., :1], x[..., -1:]
+    found = np.where(is_turned, 2 * last - found, found)
+    found = np.where(turns > 0, found + cast(as_tracer(2 * turns), x.dtype) * (last - first), found)
+    found = np.where((place < 0) & (n > 1), 2 * first - found, found)
+    return np.moveaxis(found, -1, axis)
 
 
 def _nested(given: object) -> tuple[tuple[int, ...], list[Any]]:

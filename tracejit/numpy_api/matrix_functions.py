@@ -112,13 +112,13 @@ def polar(a: object, side: str = "right") -> Any:
     if few or few is None:
         raise refuse("scipy.linalg.polar of a matrix whose positive factor is singular cannot be "
                      "captured", "Use the other side", "TJ213")
-    w, s, vh = np.linalg.svd(stop_gradient(x), full_matrices=False)
-    base: Any = adjoint(vh) if right else w
-    found: Any = (base * s) @ adjoint(as_tracer(base))
-    square = adjoint(x) @ x if right else x @ adjoint(x)
-    p: Any = implied("sqrtm", [as_tracer(found)], as_tracer(square))[0]
-    u = adjoint(as_tracer(np.linalg.solve(p, adjoint(x)))) if right else np.linalg.solve(p, x)
-    return single_again(u, a), single_again(p, a)
+    y = x if right else adjoint(x)
+    w, s, vh = np.linalg.svd(stop_gradient(y), full_matrices=False)
+    base: Any = adjoint(vh)
+    found: Any = (base * s) @ vh
+    p: Any = implied("positive factor", [as_tracer(found)], as_tracer(adjoint(y) @ y))[0]
+    u = implied("turn", [as_tracer(w @ vh)], y, p)[0]
+    return single_again(u if right else adjoint(u), a), single_again(p, a)
 
 
 def orthogonal_procrustes(A: object, B: object) -> Any:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.errors import NotCaptured
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.special_kinds import double_of_real, of_complex, of_floats
 from tracejit.ops.calls import stop_gradient
@@ -169,11 +168,32 @@ def polygamma(n: object, x: object) -> Any:
         raise refuse(f"scipy.special.polygamma of order {n} cannot be captured",
                      "Orders 0 to 20 are", "TJ213")
     given: Any = double_of_real(x, "polygamma")
-    if n < 2:
-        return digamma(given) if n == 0 else trigamma(given)
-    require(np.logical_not(np.any(given <= 0.0)), NotCaptured,
-            "scipy.special.polygamma of this order is captured of numbers above 0 alone")
-    return (-1.0) ** (n + 1) * math.factorial(n) * hurwitz(int(n) + 1, given)
+    if n == 1:
+        return np.where(np.isneginf(given), np.inf, trigamma(given))
+    return digamma(given) if n == 0 else _polygamma(int(n), given)
+
+
+def _polygamma(n: int, x: np.ndarray) -> Any:
+    """Return the n-th derivative of digamma for n > 1, below 0 by reflection.
+
+    At poles it is as seen from above.
+    """
+    is_below = x <= 0.0
+    sign: Any = (-1.0) ** (n + 1) * math.factorial(n)
+    above = sign * hurwitz(n + 1, np.where(is_below, 1.0 - x, x))
+    kept = np.where(is_below & np.isfinite(x), x, 0.25)
+    r = kept - np.rint(kept)
+    by_half: Any = np.tan(math.pi * np.where(np.abs(r) > 0.25, 0.5 - np.abs(r), np.abs(r)))
+    side = np.where(np.signbit(r), -1.0, 1.0)
+    cot = side * np.where(np.abs(r) > 0.25, by_half, 1.0 / by_half)
+    p = np.array([1.0, 0.0])
+    for _ in range(n):
+        p = np.polymul([-math.pi, 0.0, -math.pi], np.polyder(p))
+    slope: Any = p[0]
+    for c in p[1:].tolist():
+        slope = slope * cot + c
+    below = (-1.0) ** n * above - math.pi * slope
+    return np.where(is_below, np.where(np.isneginf(x), sign * np.inf, below), above)
 
 
 def multigammaln(a: object, d: object) -> Any:

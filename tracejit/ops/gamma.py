@@ -58,6 +58,8 @@ def digamma(given: object) -> Any:
 
 def hurwitz(s: int, x: np.ndarray) -> Any:
     """Return the sum of (x + k) ** -s over all k from 0, of an x above 0."""
+    is_endless = x == np.inf
+    x = np.where(is_endless, 1.0, x)
     z = x + SHIFT
     terms, factor = [], float(s)
     for k, b in enumerate(_BERNOULLI):
@@ -68,7 +70,7 @@ def hurwitz(s: int, x: np.ndarray) -> Any:
     result = (1.0 / (s - 1) + inner * tail) * tail ** (s - 1)
     for k in reversed(range(SHIFT)):
         result = result + (1.0 / (x + k)) ** s
-    return result
+    return np.where(is_endless, 0.0, result)
 
 
 def trigamma(given: object) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.ops.implicit import FAMILIES, RULES, Rule, factored, implied
+from tracejit.ops.implicit import FAMILIES, RULES, Rule, assured, factored, implied
 from tracejit.ops.linalg import adjoint, conjugate, transpose_last
 from tracejit.trace.values.equations import apply, dims_of
 from tracejit.trace.values.tracer import Tracer
@@ -107,6 +107,48 @@ def _root_vjp(results: Parts, operands: Parts, cts: Parts) -> Parts:
 
 
 RULES["sqrtm"] = Rule(_root_jvp, _root_vjp)
+
+
+# --- A = U P, U orthogonal, P positive ------------------------------------------------------------
+
+_SINGULAR = ("the derivative of a polar factor, or of a rotation that fits, does not exist where "
+             "the matrix is singular")
+
+
+def _if_regular(p: np.ndarray, x: np.ndarray | None) -> Any:
+    """Return x, or end with an error where a positive factor is singular."""
+    if x is None:
+        return None
+    sizes = np.abs(np.linalg.eigvalsh(_stopped(p)))  # type: ignore[arg-type]
+    fine = assured(np.all(sizes > np.sum(sizes) * (10.0 * np.finfo(sizes.dtype).eps)), _SINGULAR)
+    return np.where(fine, x, x.dtype.type(0))
+
+
+def _over(x: np.ndarray, p: np.ndarray) -> Any:
+    """Return x over a Hermitian matrix to its right."""
+    found: Any = np.linalg.solve(p, adjoint(x))
+    return adjoint(found)
+
+
+def _turn_jvp(results: Parts, operands: Parts, tangents: Parts) -> Parts:
+    (u,), (_, p), (t, p_dot) = results, operands, tangents
+    total = t if p_dot is None else -(u @ p_dot) if t is None else t - u @ p_dot
+    return [_over(_if_regular(p, total), p)]
+
+
+def _turn_vjp(results: Parts, operands: Parts, cts: Parts) -> Parts:
+    (u,), (_, p), (ct,) = results, operands, cts
+    if ct is None:
+        return [None, None]
+    x_bar = _over(_if_regular(p, ct), p)
+    return [x_bar, -(adjoint(u) @ x_bar)]
+
+
+RULES["turn"] = Rule(_turn_jvp, _turn_vjp)
+RULES["positive factor"] = Rule(
+    lambda results, operands, tangents: _root_jvp(
+        results, operands, [_if_regular(results[0], tangents[0])]),
+    lambda results, operands, cts: _root_vjp(results, operands, [_if_regular(results[0], cts[0])]))
 
 
 # --- A x = b, A a band ----------------------------------------------------------------------------

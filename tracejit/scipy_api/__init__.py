@@ -23,6 +23,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     finite_designs,
     fir_designs,
     fits,
+    fitted_points,
     fourier,
     further_interpolators,
     grey_images,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,11 +12,18 @@ import numpy as np
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.made import Made
 from tracejit.scipy_api.bsplines import beside, own_attribute, spline_values
+from tracejit.scipy_api.grid_splines import (
+    DEGREES,
+    coefficients,
+    monotone_values,
+    require_points,
+    tensor_values,
+)
 from tracejit.scipy_api.piecewise import real_points
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import OBJECTS, scipy_captures
 from tracejit.trace.python.attributes import read_attribute
-from tracejit.trace.values.equations import same_dim
+from tracejit.trace.values.equations import cast, same_dim
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
 
@@ -34,6 +42,7 @@ class Grid(Made):
         self.points, self.values = [real_points(p) for p in points], as_inexact(values)
         self.method, self.bounds_error = method, bounds_error
         self.fill_value: Any = fill_value
+        self.spline: tuple[Any, Any] | None = None
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("grid", "integrate"):
@@ -43,14 +52,14 @@ class Grid(Made):
     def __call__(self, xi: object, method: str | None = None) -> Any:
         """Return the values at points, whose coordinates are along the last axis."""
         kind = self.method if method is None else method
-        if kind not in ("linear", "nearest"):
-            raise refuse(f"interpolation on a grid by method {kind!r} cannot be captured",
-                         "'linear' and 'nearest' can", "TJ203")
+        if kind not in ("linear", "nearest", *DEGREES):
+            raise ValueError(f"Method '{kind}' is not defined")
         places = _coordinates(xi, len(self.points))
         flat: Any = np.reshape(places, (-1, len(self.points)))
         columns = [flat[:, k] for k in range(len(self.points))]
         outside = self._outside(columns)
-        found = self._linear(columns) if kind == "linear" else self._nearest(columns)
+        by = self._linear if kind == "linear" else self._nearest
+        found = self._smooth(columns, kind) if kind in DEGREES else by(columns)
         if not self.bounds_error and self.fill_value is not None:
             found = np.where(beside(outside, found), self.fill_value, found)
         unknown = np.any(np.isnan(flat), axis=1)
@@ -89,6 +98,21 @@ class Grid(Made):
             total = term if total is None else total + term
         return total
 
+    def _smooth(self, columns: Sequence[Tracer], kind: str) -> Any:
+        require_points(self.points, kind)
+        given: list[Any] = list(columns)
+        values = self.values
+        wide: Any = cast(values, np.complex128 if values.dtype.kind == "c" else np.float64)
+        if kind == "pchip":
+            if values.dtype.kind == "c":
+                raise ValueError("`PchipInterpolator` only works with real values.")
+            return cast(monotone_values(self.points, wide, given), values.dtype)
+        k = DEGREES[kind]
+        known = self.spline if kind == self.method else None
+        if kind != self.method:
+            _refuse_iteration(kind, None)
+        return tensor_values(*(known or coefficients(self.points, wide, k)), k, given)
+
     def _nearest(self, columns: Sequence[Tracer]) -> Any:
         return self.values[tuple(np.where(far <= 0.5, i, i + 1) for i, far in
                                  self._cells(columns))]
@@ -112,12 +136,30 @@ def regular_grid_interpolator(points: Sequence[object], values: object, method: 
                               bounds_error: bool = True, fill_value: object = np.nan, *,
                               solver: object = None, solver_args: object = None) -> Grid:
     """Return the interpolator of traced values, or on a traced grid."""
+    if method not in ("slinear", "cubic", "quintic") and (solver is not None or solver_args):
+        raise ValueError(f"{method =} does not accept the 'solver' argument. Got  {solver = } and "
+                         f"with arguments {solver_args}.")
+    _refuse_iteration(method, solver)
     return _checked(Grid(points, values, method, bounds_error, fill_value))
+
+
+def _refuse_iteration(method: object, solver: object) -> None:
+    """Refuse coefficients which SciPy leaves some 1e-5 from those that they are to be."""
+    direct = getattr(sys.modules.get("scipy.sparse.linalg"), "spsolve", None)
+    if method in ("cubic", "quintic") and (solver is None or solver is not direct):
+        raise refuse(f"interpolation of traced values on a grid by method {method!r} as SciPy's "
+                     "iteration leaves it, some 1e-5 from the spline, cannot be captured",
+                     "Pass solver=scipy.sparse.linalg.spsolve to RegularGridInterpolator, which is "
+                     "exact, or make the interpolator outside", "TJ203")
 
 
 def interpn(points: Sequence[object], values: object, xi: object, method: str = "linear",
             bounds_error: bool = True, fill_value: object = np.nan) -> Any:
     """Return values on a grid, interpolated at points."""
+    _refuse_iteration(method, None)
+    if method == "splinef2d":
+        raise refuse("scipy.interpolate.interpn by method 'splinef2d' cannot be captured",
+                     "Use 'cubic'", "TJ203")
     return _checked(Grid(points, values, method, bounds_error, fill_value))(xi)
 
 
@@ -132,6 +174,8 @@ def _checked(grid: Grid) -> Grid:
                              f"dimension {k}")
         require(np.all(x[1:] > x[:-1]), ValueError,
                 f"The points in dimension {k} must be strictly ascending: flip them and the values")
+    if grid.method in DEGREES:
+        require_points(grid.points, grid.method)
     return grid
 
 
@@ -144,7 +188,15 @@ def _of_grid(interpolator: object, xi: object, method: str | None = None, *,
     made = [own_attribute(interpolator, name) for name in ("grid", "values")]
     settings = [read_attribute(interpolator, name)
                 for name in ("method", "bounds_error", "fill_value")]
-    return Grid(*made, *settings)(xi, method)
+    grid = Grid(*made, *settings)
+    spline = read_attribute(interpolator, "_spline")
+    if spline is not None:  # of the values that it was made of, whatever has become of them
+        k = DEGREES[grid.method]
+        factors = as_tracer(own_attribute(spline, "c"))
+        knots = own_attribute(spline, "t")
+        lengths = [factors.shape[axis] + k + 1 for axis in range(len(grid.points))]
+        grid.spline = [as_tracer(knots[axis])[:n] for axis, n in enumerate(lengths)], factors
+    return grid(xi, method)
 
 
 # --- an interp1d that SciPy made ------------------------------------------------------------------

@@ -11,6 +11,7 @@ import numpy as np
 from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.scipy_api.line_filters import (
+    before_of,
     correlated,
     gaussian_filter,
     padded_image,
@@ -66,14 +67,16 @@ def _weighted(turned: bool) -> Callable[..., Any]:
     name = "convolve" if turned else "correlate"
 
     def capture(input: object, weights: object, output: None = None, mode: str = "reflect",
-                cval: object = 0.0, origin: int = 0, *, axes: None = None) -> Any:
-        _only_defaults(name, output=output, origin=origin, axes=axes)
+                cval: object = 0.0, origin: object = 0, *, axes: None = None) -> Any:
+        _only_defaults(name, output=output, axes=axes)
         x, w = real_or_complex_image(input, name), as_tracer(weights)
         w = w if turned else as_tracer(np.conj(w))  # as np.correlate
         if len(w.dims) != len(x.dims):
             raise RuntimeError("filter weights array has incorrect shape.")
         sizes = [need_int(d, "the size of a filter") for d in w.dims]
-        before = [n - 1 - n // 2 if turned else n // 2 for n in sizes]
+        moved = _sizes(origin, len(sizes))
+        before = [n - 1 - before_of(n, o) if turned else before_of(n, o)
+                  for n, o in zip(sizes, moved, strict=True)]
         whole: Any = cast(x, np.float64) if x.dtype.kind in "iu" else x
         if w.dtype.kind == "c" and x.dtype.kind != "c":
             x = whole = cast(whole, np.complex128)
@@ -132,13 +135,14 @@ def _by_orders(name: str, order: int, joined: Callable[..., object]) -> Callable
 
 
 def uniform_filter(input: object, size: object = 3, output: None = None, mode: str = "reflect",
-                   cval: object = 0.0, origin: int = 0, *, axes: None = None) -> Any:
+                   cval: object = 0.0, origin: object = 0, *, axes: None = None) -> Any:
     """Return the means of windows."""
-    _only_defaults("uniform_filter", output=output, origin=origin, axes=axes)
+    _only_defaults("uniform_filter", output=output, axes=axes)
     x: Any = real_or_complex_image(input, "uniform_filter")
     x = x.copy()
-    for axis, n in enumerate(_sizes(size, len(x.dims))):
-        x = uniform_filter1d(x, n, axis, None, mode, cval) if n > 1 else x
+    rank = len(x.dims)
+    for axis, (n, o) in enumerate(zip(_sizes(size, rank), _sizes(origin, rank), strict=True)):
+        x = uniform_filter1d(x, n, axis, None, mode, cval, o) if n > 1 else x
     return x
 
 
@@ -151,15 +155,15 @@ def _ordered(name: str, chosen: Callable[..., object]) -> Callable[..., Any]:
     """Return a filter that chooses one number of each window."""
 
     def capture(input: object, size: object = None, footprint: object = None,
-                output: None = None, mode: str = "reflect", cval: object = 0.0, origin: int = 0, *,
-                axes: None = None) -> Any:
-        _only_defaults(name, footprint=footprint, output=output, origin=origin, axes=axes)
+                output: None = None, mode: str = "reflect", cval: object = 0.0,
+                origin: object = 0, *, axes: None = None) -> Any:
+        _only_defaults(name, footprint=footprint, output=output, axes=axes)
         x = _real_image(input, name)
         if size is None:
             raise RuntimeError("no footprint or filter size provided")
         sizes = _sizes(size, len(x.dims))
-        parts = windows_of(x, sizes, [n // 2 for n in sizes], mode, cval)
-        return chosen(np.stack(parts))
+        before = map(before_of, sizes, _sizes(origin, len(x.dims)))
+        return chosen(np.stack(windows_of(x, sizes, list(before), mode, cval)))
 
     return capture
 
@@ -167,11 +171,13 @@ def _ordered(name: str, chosen: Callable[..., object]) -> Callable[..., Any]:
 def _of_line(name: str, chosen: Callable[..., object]) -> Callable[..., Any]:
     def capture(input: object, size: object, axis: int = -1, output: None = None,
                 mode: str = "reflect", cval: object = 0.0, origin: int = 0) -> Any:
-        _only_defaults(name, output=output, origin=origin)
+        _only_defaults(name, output=output)
         x = _real_image(input, name)
         rank, own = len(x.dims), normalize_axis(axis, len(x.dims))
         sizes = [operator.index(size) if k == own else 1 for k in range(rank)]  # type: ignore[arg-type]
-        return chosen(np.stack(windows_of(x, sizes, [n // 2 for n in sizes], mode, cval)))
+        before = [before_of(n, operator.index(origin) if k == own else 0)
+                  for k, n in enumerate(sizes)]
+        return chosen(np.stack(windows_of(x, sizes, before, mode, cval)))
 
     return capture
 

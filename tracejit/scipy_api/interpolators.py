@@ -15,7 +15,8 @@ from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import cast, same_dim
 from tracejit.trace.values.python_numbers import require
 
-__all__ = ["cubic_through", "doubles", "of_slopes", "pchip", "require_all_finite"]
+__all__ = ["cubic_through", "doubles", "of_slopes", "pchip", "pchip_slopes",
+           "require_all_finite"]
 
 
 def doubles(x: object) -> Any:
@@ -152,18 +153,22 @@ def cubic_through(places: np.ndarray, values: np.ndarray, bc_type: object = "not
 def pchip(x: object, y: object, axis: int = 0, extrapolate: bool | None = None) -> Any:
     """Return the monotone interpolator: F. N. Fritsch and J. Butland, SIAM J. Sci. Comput. 5."""
     places, values, along = _data(x, y, axis, "PchipInterpolator")
+    return of_slopes(places, values, pchip_slopes(places, values), _beyond(extrapolate),
+                     "PchipInterpolator", along)
+
+
+def pchip_slopes(places: np.ndarray, values: np.ndarray) -> Any:
+    """Return the slopes of the monotone interpolation along the first axis."""
     h = beside(np.diff(places), values)
     m = np.diff(values, axis=0) / h
     if _fewer(places, 3):
-        return of_slopes(places, values, np.concatenate([m, m]), _beyond(extrapolate),
-                         "PchipInterpolator", along)
+        return np.concatenate([m, m])
     flat = (np.sign(m[1:]) != np.sign(m[:-1])) | (m[1:] == 0.0) | (m[:-1] == 0.0)
     low, high = (np.where(flat, 1.0, part) for part in (m[:-1], m[1:]))
     before, behind = 2.0 * h[1:] + h[:-1], h[1:] + 2.0 * h[:-1]
     inner = np.where(flat, 0.0, (before + behind) / (before / low + behind / high))
     ends = [_end_slope(h[0], h[1], m[0], m[1]), _end_slope(h[-1], h[-2], m[-1], m[-2])]
-    slopes = np.concatenate([ends[0][None], inner, ends[1][None]])
-    return of_slopes(places, values, slopes, _beyond(extrapolate), "PchipInterpolator", along)
+    return np.concatenate([ends[0][None], inner, ends[1][None]])
 
 
 def _end_slope(h: np.ndarray, next_h: np.ndarray, m: np.ndarray, next_m: np.ndarray) -> Any:

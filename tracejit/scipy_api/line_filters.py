@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,7 +21,8 @@ from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.symbolic_ints import known_int
 
-__all__ = ["correlated", "gaussian_filter", "known_length", "padded_image", "uniform_filter1d"]
+__all__ = ["before_of", "correlated", "gaussian_filter", "known_length", "padded_image",
+           "uniform_filter1d"]
 
 
 def known_length(x: object, what: str) -> int:
@@ -63,17 +65,25 @@ def correlated(x: Any, weights: object, axis: int, mode: str, cval: object, befo
     return cast(cast(result, np.int64), given) if given.kind in "iu" else result  # as C casts
 
 
+def before_of(size: int, origin: object) -> int:
+    """Return how many places of a window lie before the number that it is for."""
+    moved = operator.index(origin)  # type: ignore[arg-type]
+    if not 0 <= size // 2 + moved < size:
+        raise ValueError("invalid origin")  # so say SciPy's filters without weights
+    return size // 2 + moved
+
+
 def _one_axis(turned: bool) -> Callable[..., Any]:
     name = "convolve1d" if turned else "correlate1d"
 
     def capture(input: object, weights: object, axis: int = -1, output: None = None,
                 mode: str = "reflect", cval: object = 0.0, origin: int = 0) -> Any:
-        if output is not None or origin != 0:
-            raise refuse(f"scipy.ndimage.{name} with output= or origin= cannot be captured",
-                         "Leave them out", "TJ203")
+        if output is not None:
+            raise refuse(f"scipy.ndimage.{name} with output= cannot be captured", "Leave it out",
+                         "TJ203")
         w: Any = as_tracer(weights) if turned else np.conj(as_tracer(weights))
         n = known_length(weights, "the number of weights of a filter")
-        before = n // 2 if not turned else n - 1 - n // 2
+        before = n - 1 - before_of(n, origin) if turned else before_of(n, origin)
         w = w[::-1] if turned else w
         return correlated(as_tracer(input), w, axis, mode, cval, before, n - 1 - before)
 
@@ -141,13 +151,14 @@ def uniform_filter1d(input: object, size: int, axis: int = -1, output: None = No
                      mode: str = "reflect", cval: object = 0.0, origin: int = 0) -> Any:
     """Return the means of neighbours along an axis."""
     n = int(_constant(size, "uniform_filter1d"))
-    if output is not None or origin != 0:
-        raise refuse("scipy.ndimage.uniform_filter1d with output= or origin= cannot be captured",
-                     "Leave them out", "TJ203")
+    if output is not None:
+        raise refuse("scipy.ndimage.uniform_filter1d with output= cannot be captured",
+                     "Leave it out", "TJ203")
     if n < 1:
         raise RuntimeError("incorrect filter size")
     x: Any = as_tracer(input)
-    ends = axis, mode, cval, n // 2, n - 1 - n // 2
+    before = before_of(n, origin)
+    ends = axis, mode, cval, before, n - 1 - before
     result = correlated(x, as_tracer(np.ones(n)), *ends, n)
     if x.dtype.kind not in "fc":
         return result

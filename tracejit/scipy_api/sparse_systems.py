@@ -15,6 +15,7 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FOREIGN, scipy_captures
 from tracejit.trace.values.equations import dims_of, same_dim, to_dim
 from tracejit.trace.values.python_numbers import require, require_ours
+from tracejit.trace.values.tracer import Tracer
 
 __all__: list[str] = []
 
@@ -22,6 +23,8 @@ __all__: list[str] = []
 def _dense(A: object, name: str) -> Any:
     """Return a sparse matrix in double precision as a dense one."""
     label = f"scipy.sparse.linalg.{name}"
+    if name == "expm_multiply" and isinstance(A, (Tracer, np.ndarray)):
+        A = FOREIGN["scipy.sparse.csr_array"](A)
     if not is_sparse(A):
         raise refuse(f"{label} of what is not sparse cannot be captured",
                      "Use the function of scipy.linalg", "TJ218")
@@ -67,13 +70,16 @@ def norm(x: object, ord: object = None, axis: object = None) -> Any:
     return np.linalg.norm(dense, "fro" if ord == "f" else ord, axis)  # type: ignore[call-overload]
 
 
-def expm_multiply(A: object, B: object, start: None = None, stop: None = None, num: None = None,
-                  endpoint: None = None, traceA: object = None) -> Any:
-    """Return the exponential of a sparse matrix times vectors."""
-    if not (start is stop is num is endpoint is None):
-        raise refuse("scipy.sparse.linalg.expm_multiply with start= or stop= cannot be captured",
-                     "Call it for each time", "TJ218")
-    return FOREIGN["scipy.linalg.expm"](_dense(A, "expm_multiply")) @ as_inexact(B)
+def expm_multiply(A: object, B: object, start: object = None, stop: object = None,
+                  num: object = None, endpoint: object = None, traceA: object = None) -> Any:
+    """Return the exponential of a sparse matrix times vectors, at one time or at several."""
+    a, b = _dense(A, "expm_multiply"), as_inexact(B)
+    if start is stop is num is endpoint is None:
+        return FOREIGN["scipy.linalg.expm"](a) @ b
+    settings: Any = {"num": num, "endpoint": endpoint}
+    given = {name: x for name, x in settings.items() if x is not None}
+    times: Any = np.linspace(start, stop, **given)  # type: ignore[call-overload]
+    return FOREIGN["scipy.linalg.expm"](times[:, None, None] * a) @ b
 
 
 # --- blocks ---------------------------------------------------------------------------------------
