@@ -44,6 +44,8 @@ INTEGRALS: dict[str, tuple[Callable[[Any], Any], Callable[[float], float]]] = {
     "complex numbers": (lambda p: quad(lambda x: np.exp(1j * p * x), 0, 1,
                                        complex_func=True)[0].imag,
                         lambda p: (p * math.sin(p) + math.cos(p) - 1.0) / p ** 2),
+    "an integral within": (lambda p: quad(
+        lambda x: quad(lambda y: p * p * x * y, 0, x)[0], 0, 1)[0], lambda p: 0.25 * p),
     "one interval": (lambda p: quad(lambda x: math.exp(p * x), 0, 1, epsabs=1.0)[0],
                       lambda p: ((p - 1.0) * math.exp(p) + 1.0) / p ** 2)}
 PLACES = (0.37, 0.63)
@@ -147,7 +149,8 @@ def counted(p: Any) -> Any:
 
 @pytest.mark.parametrize(("f", "message"), [
     (counted, "changes something outside of it, and which is integrated"),
-    (lambda p: quad(lambda x: quad(lambda y: x * y * p, 0, 1)[0], 0, 1)[0], "fixed_quad"),
+    (lambda p: quad(lambda x: quad(lambda y: quad(lambda z: x * y * z * p, 0, 1)[0], 0, 1)[0],
+                    0, 1)[0], "fixed_quad"),
     (lambda p: quad(lambda x: x * p, 0, 1, points=[0.5])[0], "Add the integrals between"),
     (lambda p: quad(lambda x: x * p, 0, 1, weight="cos", wvar=2.0)[0], "weight as a factor"),
     (lambda p: quad(lambda x: x * p, 0, 1, full_output=1)[0], "full_output="),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import scipy.linalg as sl
 
 import tracejit
 
+pytestmark = pytest.mark.skipif(
+    tuple(map(int, version("scipy").split(".")[:2])) < (1, 15), reason="SciPy 1.14 has no stacks")
 RNG = np.random.default_rng(5)
 
 

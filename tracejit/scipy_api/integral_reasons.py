@@ -12,8 +12,9 @@ _ADAPTS = WhyNot("how many pieces it takes depends on the function's values in w
                  "does not tell", "Use scipy.integrate.quad, or fixed_quad with as many points as "
                  "are needed")
 _NESTED = WhyNot("it is an integral in an integral, each of which takes as many pieces as its "
-                 "function needs", "Use scipy.integrate.fixed_quad within fixed_quad, or sums over "
-                 "a grid of Gauss' points")
+                 "function needs, and tells the largest of all their errors",
+                 "Use scipy.integrate.quad within quad, fixed_quad, or sums over a grid of Gauss' "
+                 "points")
 
 not_captured("scipy.spatial.distance", {
     _OF_NUMBERS: "is_valid_dm is_valid_y", DTYPES: "num_obs_dm num_obs_y"})

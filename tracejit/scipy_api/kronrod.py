@@ -11,6 +11,7 @@ class KronrodRule:
     """A rule of Kronrod's and the rule of Gauss inside of it, on the interval from -1 to 1.
 
     nodes, gauss, kronrod -- the places above 0, in the order of evaluation, and their weights
+    places -- 0, and each node below and above it
     centre -- the weights of the place 0: of Gauss's rule and of Kronrod's
     """
 
@@ -18,6 +19,7 @@ class KronrodRule:
                  *rows: tuple[float, float, float]) -> None:
         self.nodes, self.gauss, self.kronrod = np.array(rows).T.copy()
         self.at_centre = centre
+        self.places = np.append(0.0, np.stack([-self.nodes, self.nodes], axis=1).ravel())
 
 
 KRONROD_21 = KronrodRule(

@@ -42,23 +42,21 @@ def by_rule(f: Function, rule: KronrodRule, low: float, high: float, bound: floa
     """Return an integral by Kronrod's rule, its error, and the integrals of |f| and |f - mean|."""
     middle, half = 0.5 * (low + high), 0.5 * (high - low)
     by_gauss, by_kronrod = rule.at_centre
-    y = value_at(f, middle, bound, ends, args)
-    gauss, total, size = by_gauss * y, by_kronrod * y, by_kronrod * abs(stop_gradient(y))
-    values = np.zeros((2, len(rule.nodes)))
+    found = np.zeros(2 * len(rule.nodes) + 1)  # by one call: a program of integrals is short
+    for i in range(len(found)):
+        found[i] = value_at(f, middle + half * rule.places[i], bound, ends, args)
+    y, values = found[0], stop_gradient(found)
+    gauss, total, size = by_gauss * y, by_kronrod * y, by_kronrod * abs(values[0])
     for j in range(len(rule.nodes)):
-        step = half * rule.nodes[j]
-        below = value_at(f, middle - step, bound, ends, args)
-        above = value_at(f, middle + step, bound, ends, args)
-        both = below + above
+        both = found[2 * j + 1] + found[2 * j + 2]
         if rule.gauss[j] != 0.0:
             gauss += rule.gauss[j] * both
         total += rule.kronrod[j] * both
-        values[0, j], values[1, j] = stop_gradient(below), stop_gradient(above)
-        size += rule.kronrod[j] * (abs(values[0, j]) + abs(values[1, j]))
+        size += rule.kronrod[j] * (abs(values[2 * j + 1]) + abs(values[2 * j + 2]))
     mean = 0.5 * stop_gradient(total)
-    spread = by_kronrod * abs(stop_gradient(y) - mean)
+    spread = by_kronrod * abs(values[0] - mean)
     for j in range(len(rule.nodes)):
-        spread += rule.kronrod[j] * (abs(values[0, j] - mean) + abs(values[1, j] - mean))
+        spread += rule.kronrod[j] * (abs(values[2 * j + 1] - mean) + abs(values[2 * j + 2] - mean))
     length = abs(stop_gradient(half))
     size, spread = size * length, spread * length
     error = abs(stop_gradient((total - gauss) * half))

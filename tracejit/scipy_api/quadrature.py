@@ -38,7 +38,7 @@ RULES["same"] = Rule(lambda results, operands, tangents: [tangents[0]],
                      lambda results, operands, cts: [cts[0]])
 
 _EPS = float(np.finfo(float).eps)
-_WITHIN: ContextVar[bool] = ContextVar("within an integral", default=False)
+_WITHIN: ContextVar[int] = ContextVar("how many integrals this is within", default=0)
 _FINE_LIMIT = 400
 """The most intervals of an integral whose derivative is taken."""
 
@@ -75,11 +75,11 @@ def _require_finite(*ends: object) -> None:
 
 @contextmanager
 def _outermost() -> Iterator[None]:
-    """Refuse an integral within an integral: its program would be some hundred times as large."""
-    if _WITHIN.get():
-        raise refuse("scipy.integrate.quad in a function that quad integrates cannot be captured",
-                     "Use scipy.integrate.fixed_quad for the inner integral", "TJ214")
-    token = _WITHIN.set(True)
+    """Refuse integrals within integrals within one: a program has every level several times."""
+    if _WITHIN.get() > 1:
+        raise refuse("scipy.integrate.quad three times within one another cannot be captured",
+                     "Use scipy.integrate.fixed_quad for the innermost integral", "TJ214")
+    token = _WITHIN.set(_WITHIN.get() + 1)
     try:
         yield
     finally:
