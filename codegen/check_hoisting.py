@@ -52,7 +52,7 @@ from tracejit.codegen.loop_ir import (
 )
 from tracejit.codegen.node_copies import NodeCopier
 
-__all__ = ["hoist_checks"]
+__all__ = ["hoist_checks", "slope_of", "without_lets"]
 
 Fresh = Callable[[str], str]
 
@@ -119,14 +119,14 @@ def _check_in(node: Node, var: str, names: Mapping[str, Expression | None]) -> _
     if test is None:
         return None
     assert isinstance(node, If)
-    lo, x, size = (_without_lets(e, names) for e in (test.lo or ZERO, test.x, test.hi))
-    if lo != ZERO or _slope(size, var, names) != 0:
+    lo, x, size = (without_lets(e, names) for e in (test.lo or ZERO, test.x, test.hi))
+    if lo != ZERO or slope_of(size, var, names) != 0:
         return None
-    slope, wrapped = _slope(x, var, names), ""
+    slope, wrapped = slope_of(x, var, names), ""
     if slope is None and isinstance(test.x, Var) and isinstance(x, Select) and (
             x == Select(Bin("<", x.b, ZERO), plus(x.b, size), x.b)):
         x, wrapped = x.b, test.x.name
-        slope = _slope(x, var, names)
+        slope = slope_of(x, var, names)
     return None if slope not in (-1, 0, 1) else _Check(node, x, size, slope, wrapped)
 
 
@@ -139,14 +139,14 @@ def _test_in(node: Node) -> InRange | None:
     return condition.a if is_test else None  # type: ignore[attr-defined]
 
 
-def _without_lets(e: Expression, names: Mapping[str, Expression | None]) -> Expression:
+def without_lets(e: Expression, names: Mapping[str, Expression | None]) -> Expression:
     """Return an expression of names set before the loop, of its index and of names that change."""
     while found := {name: made for name in e.reads if (made := names.get(name)) is not None}:
         e = replaced(e, found)
     return e
 
 
-def _slope(e: Expression, index: str, names: Mapping[str, Expression | None]) -> int | None:
+def slope_of(e: Expression, index: str, names: Mapping[str, Expression | None]) -> int | None:
     """Return by how much an integer grows when the index does by 1; None if that is not known."""
     if e.dtype != I64 or any(isinstance(part, Load) for part in every(e)):
         return None
@@ -156,11 +156,11 @@ def _slope(e: Expression, index: str, names: Mapping[str, Expression | None]) ->
         return 0 if all(isinstance(p, (Var, Const, Bin, Unary, Call, Select, InRange))
                         for p in every(e)) else None
     if isinstance(e, Unary) and e.op == "-":
-        slope = _slope(e.a, index, names)
+        slope = slope_of(e.a, index, names)
         return None if slope is None else -slope
     if not isinstance(e, Bin) or e.op not in "+-*":
         return None
-    a, b = (_slope(part, index, names) for part in e.parts)
+    a, b = (slope_of(part, index, names) for part in e.parts)
     if a is None or b is None:
         return None
     if e.op != "*":

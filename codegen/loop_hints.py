@@ -47,6 +47,9 @@ def vectors_at_once(nodes: Sequence[Node], is_inside: bool = False,
     return found
 
 
+SUMS = frozenset({"radd"})
+
+
 def _is_over_blocks(node: Node) -> bool:
     return isinstance(node, Loop) and node.step != ONE
 
@@ -88,7 +91,7 @@ def _carries_or_calls(nodes: Sequence[Node], read: set[str]) -> bool:
     """
     for node in nodes:
         for e in expressions(node):
-            if e.calls - QUICK - ATTRIBUTES:
+            if e.calls - QUICK - ATTRIBUTES - SUMS:
                 return True
             read |= e.reads
         if isinstance(node, (Let, Assign)) and node.name in read:

@@ -44,6 +44,7 @@ from tracejit.codegen.slots import assign_slots
 from tracejit.codegen.statements import Statement
 from tracejit.codegen.storage import choose_storage
 from tracejit.codegen.stretches import sum_in_stretches
+from tracejit.codegen.sums_in_loops import order_freely
 from tracejit.codegen.target import CPU, PARALLEL_CPU, Target
 from tracejit.ir.core import Block, Eqn, Graph, Value
 from tracejit.ir.lowering import (
@@ -64,17 +65,21 @@ __all__ = ["lower_for", "lower_graph"]
 
 def lower_graph(graph: Graph, carried_out: Graph | None = None, *,
                 checked: bool = False, lengths: Mapping[Value, int] | None = None,
-                parallel: bool = False, without: frozenset[str] = frozenset()) -> Kernel:
+                parallel: bool = False, in_order: bool = False,
+                without: frozenset[str] = frozenset()) -> Kernel:
     """Return the kernel of a graph without calls, for the CPU.
 
     carried_out -- the graph with some of its loops standing in it several times
     lengths     -- the sizes of the call that it is made for; short ones get loops of their own
     parallel    -- whether threads may share loops
+    in_order    -- whether sums have to be added up in the program's order
     without     -- the analyses that are switched off, from `tracejit/analyses.py`
     """
     kernel = lower_for(_cpu(parallel, without), graph, carried_out or graph, checked=checked,
                        lengths=None if "short_loops" in without else lengths)
     kernel.vectorises = "vectorisation" not in without
+    if kernel.vectorises:
+        order_freely(kernel.nodes, in_order)
     if parallel and not checked:
         cut_out_parts(kernel)
     kernel.nodes = poll_loops(kernel.nodes)

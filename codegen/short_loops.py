@@ -41,7 +41,7 @@ from tracejit.codegen.loop_ir import (
 )
 from tracejit.codegen.node_copies import NodeCopier, folded
 
-__all__ = ["SHORT", "write_out_short_loops"]
+__all__ = ["SHORT", "sums_of", "write_out_short_loops"]
 
 SHORT = range(2, 5)
 """The sizes that count as the structure of a program rather than as the amount of its data."""
@@ -159,7 +159,7 @@ def _with_registers(before: Sequence[Node], nodes: Sequence[Node], fresh: Fresh)
     for node in nodes:
         for block in children(node):
             block[:] = _with_registers((), block, fresh)
-        sums = [s for s in _sums_of(node) if _is_set([*before, *result], s)] if isinstance(
+        sums = [s for s in sums_of(node) if _is_set([*before, *result], s)] if isinstance(
             node, Loop) else []
         registers = [(s, Var(fresh("s"), s.expression.dtype)) for s in sums]
         result += [Assign(v.name, Load(s.buffer, s.index, v.dtype)) for s, v in registers]
@@ -176,7 +176,7 @@ def _term(s: Store) -> Expression:
     return s.expression.b
 
 
-def _sums_of(loop: Loop) -> list[Store]:
+def sums_of(loop: Loop) -> list[Store]:
     """Return the stores of a loop that add to a place which no iteration and no other store has."""
     inside = list(every_node(loop.body))
     changing = {loop.var} | {n.name for n in inside if isinstance(n, (Let, Assign))} | {

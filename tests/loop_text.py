@@ -17,6 +17,7 @@ from tracejit.codegen.loop_expressions import (
     BOOL,
     F64,
     I64,
+    ONE,
     ZERO,
     Array,
     Bin,
@@ -76,8 +77,8 @@ def _node(tree: ast.stmt, changing: set[str]) -> Node:
         return (Assign if target.id in changing else Let)(target.id, value)
     if isinstance(tree, ast.For):
         assert isinstance(tree.target, ast.Name) and isinstance(tree.iter, ast.Call)
-        *lo, hi = map(_expression, tree.iter.args)
-        return Loop(tree.target.id, lo[0] if lo else ZERO, hi, _block(tree.body, changing))
+        return _loop(tree.target.id, [*map(_expression, tree.iter.args)],
+                     _block(tree.body, changing))
     if isinstance(tree, ast.While):
         return While([], _expression(tree.test), _block(tree.body, changing))
     if isinstance(tree, ast.If):
@@ -89,6 +90,19 @@ def _node(tree: ast.stmt, changing: set[str]) -> Node:
     made = _expression(tree.value)
     assert isinstance(made, Call)
     return Do(made)
+
+
+def _loop(var: str, ends: list[Expression], body: list[Node]) -> Loop:
+    """Return a loop up, or one down, `range(hi - 1, lo - 1, -1)`."""
+    if len(ends) == 3:
+        return Loop(var, _one_more(ends[1]), _one_more(ends[0]), body, reverse=True)
+    return Loop(var, ends[0] if len(ends) > 1 else ZERO, ends[-1], body)
+
+
+def _one_more(e: Expression) -> Expression:
+    if isinstance(e, Const):
+        return Const(e.value + 1)
+    return e.a if isinstance(e, Bin) and (e.op, e.b) == ("-", ONE) else Bin("+", e, ONE)
 
 
 def _expression(tree: ast.expr) -> Expression:

@@ -41,6 +41,7 @@ from tracejit.codegen.loop_verifier import verify_nodes
 from tracejit.codegen.scalars import SCALARS, Scalar, names_where
 from tracejit.codegen.slots import assign_slots
 from tracejit.codegen.spelling import spelled
+from tracejit.codegen.sums_in_loops import order_freely
 from tracejit.codegen.templates import filled
 from tracejit.errors import IRError
 from tracejit.ir.core import Literal
@@ -183,6 +184,45 @@ INLINED = [
 @pytest.mark.parametrize(("before", "after"), INLINED)
 def test_what_is_used_once_is_put_where_it_is_used(before: str, after: str) -> None:
     assert text(inline_once(nodes(before))) == after
+
+
+ORDERED = [
+    ("for i in range(n):\n    g[k] = g[k] + a[i] * x\n",
+     "for i in range(n):\n    g[k] = radd(g[k], a[i] * x)\n"),
+    ("s = 0.0\nfor i in range(n):\n    v = s + a[i]\n    s = v\nout[0] = s\n",
+     "s = 0.0\nfor i in range(n):\n    v = radd(s, a[i])\n    s = v\nout[0] = s\n"),
+    ("for i in range(n - 1, -1, -1):\n    h[i + k] = h[i + k] + a[i]\n    g[k] = g[k] + a[i]\n",
+     "for i in range(n):\n    h[i + k] = h[i + k] + a[i]\n    g[k] = radd(g[k], a[i])\n"),
+    ("for i in range(n - 1, -1, -1):\n    h[k - i] = a[i]\n",
+     "for i in range(n):\n    h[k - i] = a[i]\n"),
+]
+IN_THEIR_ORDER = [
+    "for i in range(n):\n    g[k] = g[k] + g[i]\n",
+    "for i in range(n):\n    g[k] = g[k] + a[i]\n    h[i] = g[k]\n",
+    "for i in range(n):\n    g[k] = g[k] + a[i]\n    g[m] = g[m] + x\n",
+    "for i in range(n):\n    g[k] = g[k] + a[i]\n    k = k + 1\n",
+    "for i in range(n):\n    k = j[i]\n    g[k] = g[k] + a[i]\n",
+    "c = 0.0\ns = 0.0\nfor i in range(n):\n    v = a[i] - c\n    u = s + v\n    c = u - s - v\n"
+    "    s = u\nout[0] = s\n",
+    "for i in range(n - 1, -1, -1):\n    h[i] = h[i + 1] + a[i]\n",
+    "for i in range(n - 1, -1, -1):\n    h[k] = a[i]\n",
+    "for i in range(n - 1, -1, -1):\n    h[i] = x\n    h[i + 1] = y\n",
+    "for i in range(n - 1, -1, -1):\n    k = j[i]\n    h[k] = a[i]\n",
+    "s = 0.0\nfor i in range(n - 1, -1, -1):\n    s = s * a[i]\n    h[i] = s\n",
+]
+
+
+@pytest.mark.parametrize(("before", "after"), [*ORDERED, *((t, t) for t in IN_THEIR_ORDER)])
+def test_sums_and_iterations_apart_come_in_any_order(before: str, after: str) -> None:
+    block = nodes(before)
+    order_freely(block, in_order=False)
+    assert text(block) == after
+
+
+def test_sums_in_order_stay_as_they_were() -> None:
+    block = nodes(ORDERED[2][0])
+    order_freely(block, in_order=True)
+    assert text(block) == ORDERED[2][0]
 
 
 def test_what_is_inlined_brings_its_origin() -> None:

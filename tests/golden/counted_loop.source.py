@@ -22,7 +22,7 @@ def kernel(ctx, a, x, n, out0, out1, out2, arena):
             return -1
         for i in range(n_ - i_chunk - 1, imax(n_ - i_chunk - 4194304, 0) - 1, -1):
             v2 = t0[i]
-            v22 = cv12 + cv11 * sin(v2) * 0.1                 # %15 %17 %21 %22  counted_loop.py:8
+            v22 = radd(cv12, cv11 * sin(v2) * 0.1)            # %15 %17 %21 %22  counted_loop.py:8
             cv11 = cv11 + cv11 * (0.1 * a_) * cos(v2)         # %16 %14 %18 %19 %20  counted_loop.py:8
             cv12 = v22
     out0[0] = cx_

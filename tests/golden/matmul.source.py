@@ -19,8 +19,8 @@ def kernel(ctx, a, b, c, out0, out1, out2, arena, n, k):
         for i in range(n):
             for j in range(k):
                 a_2 = a[i * k + j]
-                t0[i * 2] = t0[i * 2] + a_2 * b[j * 2]        # %0  matmul.py:7
-                t0[i * 2 + 1] = t0[i * 2 + 1] + a_2 * b[j * 2 + 1]  # %0  matmul.py:7
+                t0[i * 2] = radd(t0[i * 2], a_2 * b[j * 2])   # %0  matmul.py:7
+                t0[i * 2 + 1] = radd(t0[i * 2 + 1], a_2 * b[j * 2 + 1])  # %0  matmul.py:7
     for i in range(n):
         t1[i * 2] = tanh(t0[i * 2])                           # %1  matmul.py:7
         t2[i * 2] = 1.0                                       # %2  matmul.py:7

@@ -177,7 +177,7 @@ def kernel(ctx, x, y, out0, out1, out2, arena, n, m):
             v107_3 = -v91_3 + select(v5_8 <= v69_3, v105_3, 0.0)  # %78 %106 %92 %107  soft_dtw.py:13
             t115[i * (m + 1) + j] = 0.0                       # %88  soft_dtw.py:14
             out2[j - 1] = out2[j - 1] + v102_3                # %103  soft_dtw.py:14
-            out1[i - 1] = out1[i - 1] + v101_3                # %104  soft_dtw.py:14
+            out1[i - 1] = radd(out1[i - 1], v101_3)           # %104  soft_dtw.py:14
             t115[i * (m + 1) + j - 1] = t115[i * (m + 1) + j - 1] + v107_3  # %113  soft_dtw.py:12
             t115[(i - 1) * (m + 1) + j] = t115[(i - 1) * (m + 1) + j] + v112_3  # %114  soft_dtw.py:12
             t115[(i - 1) * (m + 1) + j - 1] = t115[(i - 1) * (m + 1) + j - 1] + v110_3  # %115  soft_dtw.py:12

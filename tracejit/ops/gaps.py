@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.ir.core import Eqn, Literal, Value
+from tracejit.ir.core import Eqn, Literal
 from tracejit.ir.dims import Dim
 from tracejit.ir.lowering import Write
 from tracejit.ops.implicit import assured
-from tracejit.trace.ground.context import current
+from tracejit.ops.makers import maker_of
 from tracejit.trace.values.equations import apply, dims_of
 from tracejit.trace.values.tracer import Tracer
 
@@ -66,7 +66,7 @@ def touched(ct: np.ndarray, axis: int) -> Any:
     places, eqn = [], _maker(ct)
     while eqn is not None and isinstance(eqn.op.lowering, Write) and not eqn.op.lowering.gathered:
         places.append(eqn.params["at"])
-        eqn = _maker_of(eqn.inputs[0])
+        eqn = maker_of(eqn.inputs[0])
     zeros = eqn is not None and eqn.op.meaning == "full" and isinstance(
         eqn.inputs[0], Literal) and eqn.inputs[0].val == 0
     mask: Any = apply("full", np.float64(0 if zeros else 1), shape=dims_of(ct))
@@ -78,11 +78,4 @@ def touched(ct: np.ndarray, axis: int) -> Any:
 
 
 def _maker(x: object) -> Eqn | None:
-    return _maker_of(x.value) if isinstance(x, Tracer) else None
-
-
-def _maker_of(v: object) -> Eqn | None:
-    if not isinstance(v, Value):
-        return None
-    return next((eqn for scope in reversed(current().builder.scopes)
-                 for eqn in reversed(scope.eqns) if v in eqn.outputs), None)
+    return maker_of(x.value) if isinstance(x, Tracer) else None

@@ -12,14 +12,16 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import IRError, raisable
-from tracejit.ir.core import Block, Eqn, Params, Span
+from tracejit.ir.core import Atom, Block, Eqn, Literal, Params, Span, Value
 from tracejit.ir.dims import Dim
 from tracejit.ir.lowering import Effect, View, Write
 from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import Cotangent, Scattered
 from tracejit.ops.kinds import linear, only, same_type, structural
+from tracejit.ops.makers import maker_of, recent_maker_of
 from tracejit.ops.modes import ReverseMode
-from tracejit.trace.values.equations import apply
+from tracejit.trace.values.equations import apply, emit
+from tracejit.trace.values.tracer import tracer_of
 
 __all__ = ["numpy_key"]
 
@@ -57,7 +59,41 @@ def _index_transpose(sweep: ReverseMode, eqn: Eqn, ct: Cotangent) -> list[Any]:
     aval = eqn.inputs[0].aval
     if not eqn.params["at"]:  # all of an array without axes
         return [ct]
-    return [Scattered(aval, lambda acc: apply("accumulate", acc, ct, at=eqn.params["at"]))]
+    return [Scattered(aval, lambda acc: _added_to_part(acc, ct, eqn.params["at"]))]
+
+
+MOST_BETWEEN = 8
+"""Additions to an array between the write that cleared a part and the one that fills it again."""
+
+
+def _added_to_part(acc: Any, ct: Any, at: Any) -> Any:
+    """Return an array with a cotangent added to a part of it.
+
+    The way back of `y[i] += v` takes the cotangent of the part out and puts the same one back:
+    where it is back, what was added meanwhile is added to the array that it was taken out of.
+    """
+    taken = recent_maker_of(ct)
+    if taken is not None and taken.op.meaning == "index" and taken.params["at"] == at:
+        (whole,) = taken.inputs
+        between: list[Eqn] = []
+        eqn = recent_maker_of(acc)
+        while eqn is not None and eqn.op.lowering == Write("add") and len(between) < MOST_BETWEEN:
+            between.append(eqn)
+            eqn = maker_of(eqn.inputs[0])
+        if eqn is not None and eqn.op.lowering == Write("set") and (
+                eqn.inputs[0] is whole and eqn.params["at"] == at and _is_zero(eqn.inputs[1])):
+            for added in reversed(between):
+                (whole,) = emit("accumulate", [whole, added.inputs[1]], {"at": added.params["at"]})
+            assert isinstance(whole, Value)
+            return tracer_of(whole)
+    return apply("accumulate", acc, ct, at=at)
+
+
+def _is_zero(a: Atom) -> bool:
+    maker = maker_of(a)
+    if maker is not None and maker.op.meaning == "full":
+        (a,) = maker.inputs
+    return isinstance(a, Literal) and bool(a.val == 0)
 
 
 linear("index", lambda x, at: np.array(np.asarray(x)[numpy_key(at)]), _index_infer,

@@ -146,6 +146,7 @@ class Lowered(Displayed):
                                                                _keeps_order(traced))
             self.kernel = lower_graph(graph, carried_out, checked=settings().verify,
                                       lengths=_row_lengths(traced), without=traced.without,
+                                      in_order=_keeps_order(traced),
                                       parallel=getattr(traced.program.options, "is_parallel",
                                                        settings().threads is not None))
             if change is not None:
