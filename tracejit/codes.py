@@ -171,6 +171,7 @@ SCHEDULES = {
     "TJ802": "products of matrices in a loop are done block by block",
     "TJ803": "loops over short rows are written out for their length",
     "TJ804": "an array is copied in a loop",
+    "TJ805": "loops over elements that multiply matrices are a product of matrices",
 }
 
 CODES = {code: Cause(kind, title)

@@ -72,8 +72,8 @@ def aligned(x: np.ndarray) -> Any:
 
 def test_without_jamming_loops_handle_one_iteration() -> None:
     x = np.ones((20, 20))
-    assert lowered(aligned, x).jammed
-    assert not lowered(aligned, x, without="jamming").jammed
+    assert lowered(aligned, x).arranged
+    assert not lowered(aligned, x, without="jamming").arranged
 
 
 def test_without_fusion_each_operation_has_its_loops() -> None:

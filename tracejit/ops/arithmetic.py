@@ -49,7 +49,7 @@ def choose(condition: Any, x: Any, y: Any) -> Any:
 # --- arithmetic ---------------------------------------------------------------------------------
 elementwise("add", np.add, "{0} + {1}", lambda z, x, y: (1, 1), kinds="ifc", meaning="add",
             dims=lambda params, dims: dims[0] + dims[1], rounds="sum")
-elementwise("sub", np.subtract, "{0} - {1}", lambda z, x, y: (1, -1), kinds="ifc",
+elementwise("sub", np.subtract, "{0} - {1}", lambda z, x, y: (1, -1), kinds="ifc", meaning="sub",
             dims=lambda params, dims: dims[0] - dims[1], rounds="sum")
 elementwise("mul", np.multiply, "{0} * {1}", lambda z, x, y: (y, x), kinds="ifc", meaning="mul",
             dims=lambda params, dims: dims[0] * dims[1], rounds="product")
@@ -57,7 +57,7 @@ elementwise("div", np.true_divide, "{0} / {1}", lambda z, x, y: (1 / y, -z / y),
             kinds="f", domain=(0.5, 2.0))
 elementwise("complex_div", None, "cdiv({0}, {1})", lambda z, x, y: (1 / y, -z / y), cost=12.0,
             kinds="c", reference=np.true_divide, domain=(0.5, 2.0))
-elementwise("neg", np.negative, "-{0}", lambda z, x: (-1,), exact=True, kinds="ifc",
+elementwise("neg", np.negative, "-{0}", lambda z, x: (-1,), exact=True, kinds="ifc", meaning="neg",
             dims=lambda params, dims: -dims[0])
 elementwise("floor_divide", np.floor_divide, "floor_divide({0}, {1})", integer="idiv({0}, {1})",
             cost=6.0, kinds="if", domain=(1.0, 3.0))

@@ -21,7 +21,7 @@ from tracejit.ops.kinds import linear, only, same_type, structural
 from tracejit.ops.makers import maker_of, recent_maker_of
 from tracejit.ops.modes import ReverseMode
 from tracejit.trace.values.equations import apply, emit
-from tracejit.trace.values.tracer import tracer_of
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["numpy_key"]
 
@@ -66,7 +66,7 @@ MOST_BETWEEN = 8
 """Additions to an array between the write that cleared a part and the one that fills it again."""
 
 
-def _added_to_part(acc: Any, ct: Any, at: Any) -> Any:
+def _added_to_part(acc: Tracer, ct: Cotangent, at: Sequence[object]) -> Tracer:
     """Return an array with a cotangent added to a part of it.
 
     The way back of `y[i] += v` takes the cotangent of the part out and puts the same one back:

@@ -18,12 +18,13 @@ from tracejit.analyses import ANALYSES
 from tracejit.artifacts.code import Code, code_for_cpu
 from tracejit.configuration import config, settings
 from tracejit.display import Displayed
-from tracejit.ir.core import Eqn, Graph, Value
+from tracejit.ir.core import Graph, Value
 from tracejit.ir.dims import bare_value
 from tracejit.ir.notes import with_code
 from tracejit.ir.verifier import verify_graph
 from tracejit.passes.blocking import block_products, describe_block
 from tracejit.passes.jamming import describe_jam, unroll_and_jam
+from tracejit.passes.nest_products import describe_nest, multiply_nests
 from tracejit.passes.ordering import call_in_order
 from tracejit.passes.pipeline import PASSES
 from tracejit.passes.searching import mark_ties, search_on_vectors
@@ -129,8 +130,8 @@ class Lowered(Displayed):
     """
 
     kernel: Kernel
-    jammed: list[Eqn]
-    blocked: list[Eqn]
+    arranged: list[str]
+    """Which loops are carried out in another way than the graph shows."""
 
     def __init__(self, traced: Traced, change: Callable[[Kernel], None] | None = None) -> None:
         with uninterrupted():  # Numba cannot be imported again where a part of it was
@@ -142,8 +143,7 @@ class Lowered(Displayed):
         start = perf_counter()
         with stage(graph.name, "making loops of its equations", graph), faults_of_ours(
                 f"{graph.name} cannot be lowered"):
-            carried_out, self.blocked, self.jammed = _arranged(graph, traced.without,
-                                                               _keeps_order(traced))
+            carried_out, self.arranged = _arranged(graph, traced.without, _keeps_order(traced))
             self.kernel = lower_graph(graph, carried_out, checked=settings().verify,
                                       lengths=_row_lengths(traced), without=traced.without,
                                       in_order=_keeps_order(traced),
@@ -168,8 +168,7 @@ class Lowered(Displayed):
         """Return the lines of `Traced.why`, with lines on copies of arrays in loops, loops that
         handle several iterations at a time, and sizes of which one value has loops of its own.
         """
-        copied = dict.fromkeys([*(f"{describe_block(e)} [TJ802]" for e in self.blocked),
-                                *(f"{describe_jam(e)} [TJ801]" for e in self.jammed)])
+        copied = dict.fromkeys(self.arranged)
         short = (f"{name} == {n}: loops over it are written out, since it is {n} in the call that "
                  "this was made for; other values have loops [TJ803]" for name, n in
                  self.kernel.short.items())
@@ -380,22 +379,24 @@ def traced_sizes(traced: Traced) -> dict[Value, int]:
             if (size := bare_value(d)) is not None}
 
 
-def _arranged(graph: Graph, off: frozenset[str],
-              in_order: bool) -> tuple[Graph, list[Eqn], list[Eqn]]:
-    """Return the graph as a CPU carries it out, the products in blocks and the jammed loops.
+def _arranged(graph: Graph, off: frozenset[str], in_order: bool) -> tuple[Graph, list[str]]:
+    """Return the graph as a CPU carries it out, and the lines of `why` on its loops.
 
     in_order -- whether sums have to be added up in the program's order
     """
-    blocked: list[Eqn] = []
-    jammed: list[Eqn] = []
+    why: list[str] = []
     if "ordering" not in off:
         graph = call_in_order(graph)
     if not in_order and "blocking" not in off:
+        graph, nests = multiply_nests(graph)
         graph, blocked = block_products(graph)
+        why += [f"{describe_nest(e)} [TJ805]" for e in nests]
+        why += [f"{describe_block(e)} [TJ802]" for e in blocked]
     if "jamming" not in off:
         graph, jammed = unroll_and_jam(graph)
+        why += [f"{describe_jam(e)} [TJ801]" for e in jammed]
     search = mark_ties if "searching" in off else search_on_vectors
-    return search(graph), blocked, jammed
+    return search(graph), why
 
 
 def _keeps_order(traced: Traced) -> bool:
