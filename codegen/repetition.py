@@ -28,7 +28,7 @@ from tracejit.ir.types import scalar
 from tracejit.ir.walk import all_eqns
 
 __all__ = ["EXPENSIVE", "arrays_pushed_often", "arrays_read_by_many", "arrays_shifted_often",
-           "ends_of_stretches", "put_by_data", "repeated_arrays", "seen_transposed"]
+           "computed_for", "ends_of_stretches", "put_by_data", "repeated_arrays", "seen_transposed"]
 
 MOST_REPEATS = 48
 """How many operations the code of one element may have beyond one for each equation."""
@@ -134,16 +134,16 @@ def arrays_pushed_often(graph: Graph, elements: Elements) -> Iterator[Value]:
             others = places.get((base, v), set()) - {eqn.params["at"]}
             return len(others) * _weight_of(v, elements) > MOST_WEIGHT
 
-        while often := list(filter(is_dear, _computed_for(eqn, elements))):
+        while often := list(filter(is_dear, computed_for(eqn, elements))):
             yield max(often, key=order.__getitem__)
-        for v in _computed_for(eqn, elements):
+        for v in computed_for(eqn, elements):
             places.setdefault((base, v), set()).add(eqn.params["at"])
 
 
 def _weight_of(v: Value, elements: Elements) -> float:
     """Return what it costs to compute an element of a virtual array once more."""
     eqn = elements.makers[v]
-    return _weight(eqn) + sum(_weight(elements.makers[a]) for a in _computed_for(eqn, elements))
+    return _weight(eqn) + sum(_weight(elements.makers[a]) for a in computed_for(eqn, elements))
 
 
 def arrays_read_by_many(graph: Graph, elements: Elements) -> Iterator[Value]:
@@ -156,15 +156,15 @@ def arrays_read_by_many(graph: Graph, elements: Elements) -> Iterator[Value]:
     for eqn in all_eqns(graph.block):
         if any(map(elements.is_virtual, eqn.outputs)):
             continue
-        reached = _computed_for(eqn, elements)
+        reached = computed_for(eqn, elements)
         while often := [v for v in reached
                         if readers[v] >= MOST_READERS and elements.cost(v) > CHEAP]:
             yield max(often, key=order.__getitem__)
-            reached = _computed_for(eqn, elements)
+            reached = computed_for(eqn, elements)
         readers.update(reached)
 
 
-def _computed_for(eqn: Eqn, elements: Elements) -> set[Value]:
+def computed_for(eqn: Eqn, elements: Elements) -> set[Value]:
     """Return the virtual arrays of which an equation's operands are computed."""
     pending: list[Atom] = list(eqn.inputs)
     reached: set[Value] = set()

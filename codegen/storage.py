@@ -27,6 +27,8 @@
 |                       | compute, by several roots, divisions or calls (`repetition.py`)       |
 | seen transposed       | arrays that take a call such as exp, on the CPU (`repetition.py`)     |
 | put by data           | arrays that take a call and are put where data says, on the CPU       |
+| swept again           | arrays that take a call, of which a sum along an axis is taken, and   |
+|                       | that are read behind it by what reads the sum, on the CPU             |
 | used repeatedly       | arrays that take a division and are repeated along an outer loop, or  |
 |                       | a call such as exp and are repeated along any                         |
 """
@@ -55,6 +57,7 @@ from tracejit.codegen.repetition import (
     repeated_arrays,
     seen_transposed,
 )
+from tracejit.codegen.sweeps import arrays_swept_again
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
 from tracejit.ir.lowering import (
     Alias,
@@ -167,6 +170,8 @@ def _keep_what_is_read_often(graph: Graph, elements: Elements, keep: Keep, fuses
             keep(v, "several elements of it are read for each element of another: computed once")
     for v in repeated_arrays(graph, elements):
         keep(v, "read at several places by arrays that are read at several places: computed once")
+    for v in () if fuses else arrays_swept_again(graph, elements):
+        keep(v, "a sum is taken of it, and it is read again behind it: its calls are made once")
     for v in arrays_shifted_often(graph, elements):
         keep(v, "read at several places by arrays, and dear: computed once")
     for v in arrays_pushed_often(graph, elements):

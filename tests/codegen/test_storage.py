@@ -63,6 +63,35 @@ CASES = """
         %1: seen transposed: its calls are vectorised in its own order
         %3: a result
 
+    a call that is summed by row, and read again by what reads the sum: it is made once
+        (%x: f64[n, m])
+        %0: f64[n, m] = mul(%x, 2.0)
+        %1: f64[n, m] = exp(%0)
+        %2: f64[n] = reduce_sum(%1) {axes=(1,)}
+        %3: f64[n, 1] = reshape(%2) {shape=(n, 1)}
+        %4: f64[n, m] = div(%1, %3)
+        return %4
+    keeps
+        %1: a sum is taken of it, and it is read again behind it: its calls are made once
+        %2: a sum, or the like, over an axis
+        %4: a result
+
+    a call that is summed by row, beside what does not wait for the sum; products are made again
+        (%x: f64[n, m])
+        %0: f64[n, m] = exp(%x)
+        %1: f64[n] = reduce_sum(%0) {axes=(1,)}
+        %2: f64[n, m] = add(%0, %x)
+        %3: f64[n, m] = mul(%x, %x)
+        %4: f64[n] = reduce_sum(%3) {axes=(1,)}
+        %5: f64[n, 1] = reshape(%4) {shape=(n, 1)}
+        %6: f64[n, m] = div(%3, %5)
+        return %1, %2, %6
+    keeps
+        %1: a result
+        %2: a result
+        %4: a sum, or the like, over an axis
+        %6: a result
+
     calls that are added where data says: they go on vectors before, products do not need to
         (%x: f64[n], %y: f64[m], %i: i64[m])
         %0: f64[m] = exp(%y)

@@ -11,6 +11,7 @@ LONG_FILES = {
     "codegen.loop_expressions": "the nodes of expressions: a grammar is read in one place",
     "codegen.schedule": "one decision, with its reasons, about which statements share a nest",
     "codegen.statements": "one walk that makes statements of equations, by lowering descriptors",
+    "codegen.storage": "a table: each reason to store an array, with the rule that finds it",
     "codegen.translation": "a short method for each node of the grammar, which share one builder",
     "inspection.costs.counting": "a table: what each kind of op costs, in dims",
     "inspection.pictures.diagram": "one walk that makes nodes, edges and boxes of a graph",
