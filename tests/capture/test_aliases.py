@@ -197,6 +197,34 @@ def test_programs_that_were_wrong_once(name: str) -> None:
         outcome("def f(x, y, c, n):" + PROGRAMS[name].replace("\n        ", "\n    "), name)
 
 
+HELD = """
+class Pair:
+    def __init__(self, u, w):
+        self.u, self.w = u, w
+
+    def turn(self, c):
+        if c > 0.0:
+            self.u, self.w = self.w, self.u
+
+def f(x, y, c, n):
+    u = x * 0.8
+    p = Pair(u, x - 0.5)
+    {0}
+    for i in range(n):
+        u += x
+        u = np.arctan(x)
+    return p.u[-1] + 0.3 * p.w[-1] + np.sum(u)
+"""
+ASKED = ["pass", "p.turn(c[0])", "if c[1] > 0.0: p = Pair(p.w, u)", "q = [p]; p = q[int(c[2] > 9)]"]
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_objects_in_pools_hold_their_arrays(asked: str) -> None:
+    """Where a capture is refused, it begins again with objects in pools, which hold as much."""
+    with tracejit.config(disable_jit=True):
+        outcome(HELD.format(asked), asked)
+
+
 DEAD = {
     "what the last iteration began with": """
         old = x * 0.5

@@ -18,6 +18,9 @@ __all__ = ["Numbered", "ObjectReference"]
 class Numbered:
     """A list or an object of a pool, by its number."""
 
+    is_held = True
+    """What its pool has is held by who holds it."""
+
     _pool: Any
     _number: Any
 

@@ -31,6 +31,8 @@ class Making:
 class ObjectPool:
     """The objects of a class: for each attribute a list of values, by the objects' numbers."""
 
+    is_held = True
+
     def __init__(self, cls: type, around: Frame | None) -> None:
         self.site = self.cls = cls
         self.around = around

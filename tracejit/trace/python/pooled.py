@@ -27,6 +27,8 @@ __all__ = ["DataList", "ListPool"]
 class ListPool:
     """Lists by their numbers: where the items of each begin, how many it has and has room for."""
 
+    is_held = True
+
     def __init__(self, site: Site) -> None:
         self.site = site
         self.items: list[Any] = []
