@@ -1,4 +1,4 @@
-"""`islice`, `accumulate`, `takewhile`, `filter` where data decides on ends or items: as Python's.
+"""`islice`, `takewhile`, `groupby` and the like where data decides on ends or items.
 
 Values are compared with Python's, derivatives with differences.
 """
@@ -31,7 +31,19 @@ SUMS = ("sum(itertools.accumulate(x, max))", "sum(itertools.accumulate(x, min, i
         "sum(itertools.accumulate([x[0], x[1] * x[2], x[3]], max), 0.0)",
         "sum(itertools.takewhile(lambda v: v > -1.0, x), 0.0)",
         "sum(filter(lambda v: v > 0.0, x), 0.0)",
-        "sum(v * v for v in filter(lambda v: v > 0.0, x))")
+        "sum(v * v for v in filter(lambda v: v > 0.0, x))",
+        "sum(itertools.takewhile(lambda v: v > -1.0, [x[0], x[1] * x[2], x[3]]), 0.0)",
+        "sum(itertools.dropwhile(lambda v: v > 0.0, x), 0.0)",
+        "sum(v * k for k, v in enumerate(itertools.dropwhile(lambda v: v > 0.0, list(x))))",
+        "sum(itertools.filterfalse(lambda v: v > 0.0, x), 0.0)",
+        "sum(itertools.compress(x, x > 0.0), 0.0)",
+        "sum(v * s for v, s in zip(x, itertools.cycle([1.0, -2.0])))",
+        "sum(v * s for s, v in zip(itertools.cycle((1.0, 3.0, -2.0)), x))",
+        "sum(v * s for v, s in zip(x, itertools.count(2, 3)))",
+        "sum(map(lambda v, w: v ** w, x, itertools.repeat(2)))",
+        "sum(max(g) * (2.0 if k else 3.0) for k, g in itertools.groupby(x, lambda v: v > 0.0))",
+        "sum(len(list(g)) * x[1] for k, g in itertools.groupby(x > 0.0))",
+        "sum(max(g) + 10.0 * sum(g, 0.5) for k, g in itertools.groupby(x, lambda v: v > 0.0))")
 XS = (np.array([0.6, -1.7, 2.3, 0.1]), np.array([2.5, 0.3, 1.0, -0.2]),
       np.array([-2.0, 1.5, 0.2, 3.0]))
 

@@ -335,6 +335,8 @@ class Trace:
     """The places in the code of loops whose carried contents do not settle."""
     run_lists: set[Any] = field(default_factory=set)
     """Where lists of a known length are made whose items are in runs: loops index them."""
+    own_iterators: bool = False
+    """Whether iterators without an end are generators of ours."""
     by_steps: set[Any] = field(default_factory=set)
     """Where generators of the user's are made whose items are taken one after another."""
     list_kinds: dict[Any, Any] = field(default_factory=dict)

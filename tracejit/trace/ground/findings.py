@@ -17,6 +17,7 @@ from tracejit.trace.ground.restarts import (
     NeedNames,
     NeedOneCopy,
     NeedOnePool,
+    NeedOwnIterators,
     NeedPoolFact,
     NeedRun,
     NeedSliceEnds,
@@ -62,6 +63,7 @@ class Findings:
     pool_facts: PoolFacts = field(default_factory=PoolFacts)
     pools_for_loops: bool = False
     by_steps: set[Hashable] = field(default_factory=set)
+    own_iterators: bool = False
     left_loops: set[Hashable] = field(default_factory=set)
     functions_as_loops: set[Hashable] = field(default_factory=set)
     no_loop: Refusal | None = None
@@ -81,7 +83,7 @@ class Findings:
         trace.pooled, trace.counted_pools = self.pooled, self.counted_pools
         trace.pool_facts = self.pool_facts
         trace.by_steps, trace.functions_as_loops = self.by_steps, self.functions_as_loops
-        trace.left_loops = self.left_loops
+        trace.left_loops, trace.own_iterators = self.left_loops, self.own_iterators
         trace.is_unrolled = self.no_loop is not None
 
     def forget_numbers(self) -> None:
@@ -110,6 +112,8 @@ class Findings:
             self.names = True
         elif isinstance(need, NeedSliceEnds):
             self.slices_fit = False
+        elif isinstance(need, NeedOwnIterators):
+            self.own_iterators = True
         elif isinstance(need, Relist):
             return self._make_otherwise(need)
         elif isinstance(need, NeedStack):

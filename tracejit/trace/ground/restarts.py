@@ -9,8 +9,9 @@ from tracejit.errors import Refusal, Restart
 from tracejit.ir.core import Site, Value
 
 __all__ = ["Grows", "NeedCounting", "NeedLeast", "NeedLeaving", "NeedNames", "NeedOneCopy",
-           "NeedOnePool", "NeedPoolFact", "NeedRun", "NeedSliceEnds", "NeedStack", "NeedStatic",
-           "NeedSteps", "NotRepeatable", "PlaceInCode", "Relist", "Unroll", "Widens"]
+           "NeedOnePool", "NeedOwnIterators", "NeedPoolFact", "NeedRun", "NeedSliceEnds",
+           "NeedStack", "NeedStatic", "NeedSteps", "NotRepeatable", "PlaceInCode", "Relist",
+           "Unroll", "Widens"]
 
 
 class NeedStatic(Restart):
@@ -111,6 +112,13 @@ class NeedLeaving(Restart):
     def __init__(self, loops: frozenset[PlaceInCode]) -> None:
         super().__init__(loops)
         self.loops = loops
+
+
+class NeedOwnIterators(Restart):
+    """An iterator without an end goes beside items of which data says how many there are."""
+
+    def __init__(self) -> None:
+        super().__init__()
 
 
 class NeedOneCopy(Restart):

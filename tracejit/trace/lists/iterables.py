@@ -17,6 +17,7 @@ from tracejit.trace.containers.references import Reference
 from tracejit.trace.containers.runs import copies, has_runs
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, Changing
+from tracejit.trace.ground.restarts import NeedOwnIterators
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.lists.known_lengths import need_run_of_many
@@ -241,6 +242,9 @@ def item_in_turn(x: object, k: object) -> Any:
     return x.in_turn(k)
 
 
+_ENDLESS = (itertools.cycle, itertools.count, itertools.repeat)
+
+
 def make_zip(*iterables: object, strict: bool = False) -> Any:
     """Return `zip(*iterables)`, which ends with the shortest."""
     parts = [_counted(x) for x in iterables]
@@ -252,6 +256,8 @@ def make_zip(*iterables: object, strict: bool = False) -> Any:
     for part, x in zip(parts, iterables, strict=True):
         if part is None:
             if not isinstance(x, (list, tuple, range, LiveItems)):
+                if isinstance(x, _ENDLESS) and current().restarts and not current().own_iterators:
+                    raise NeedOwnIterators
                 raise refuse(f"zip() of an array and a {type(x).__name__} cannot be captured",
                              "Use lists or arrays", "TJ409")
             part_count: Dim = len(x)

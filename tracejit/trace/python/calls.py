@@ -64,7 +64,7 @@ from tracejit.trace.python.numbers_in_python import OF_NUMBERS
 from tracejit.trace.python.objects_gone_through import give_up_runs_of_objects
 from tracejit.trace.python.operator_functions import AS_WRITTEN
 from tracejit.trace.python.own_orders import are_compared_by_data, searched_items
-from tracejit.trace.python.taking import take, takes, with_generators
+from tracejit.trace.python.taking import made_endless, take, takes, with_generators
 from tracejit.trace.python.users_functions import call_python
 from tracejit.trace.regions.choosing import with_plain
 from tracejit.trace.state.insides import read_insides
@@ -213,6 +213,8 @@ def _answered(fn: Callable[..., object], args: Args, kwargs: Kwargs,
         raise _reads_names(fn)
     if any(isinstance(x, StandIn) for x in (*args, *kwargs.values())):
         args = with_items(fn, args, kwargs)
+    if known and (endless := made_endless(fn, args, kwargs)) is not NotImplemented:
+        return args, endless
     if known and takes(fn):
         args = with_generators(fn, args)
     if known and fn in LIBRARY and _is_ours(fn, (*args, *kwargs.values())):

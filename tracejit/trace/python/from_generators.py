@@ -21,8 +21,9 @@ from tracejit.trace.lists.iterables import (
 )
 from tracejit.trace.lists.orders import EMPTY, readable
 
-__all__ = ["MAKERS", "collected", "contained", "extended", "extreme", "first", "largest",
-           "mapped", "multiplied", "read_one_by_one", "smallest", "some", "summed", "zipped"]
+__all__ = ["ENDLESS", "MAKERS", "collected", "contained", "extended", "extreme", "first",
+           "largest", "mapped", "mapped_together", "multiplied", "read_one_by_one", "smallest",
+           "some", "summed", "zipped"]
 
 _NO_LARGEST, _NO_SMALLEST = EMPTY["max"], EMPTY["min"]
 T = TypeVar("T")
@@ -86,6 +87,12 @@ def mapped(g: Iterable[T], element: Callable[[T], S],
     for x in g:
         if test is None or test(x):
             yield element(x)
+
+
+def mapped_together(fn: Callable[..., S], g: Iterable[tuple[Any, ...]]) -> Iterator[S]:
+    """Yield `fn(*xs) for xs in g`."""
+    for xs in g:
+        yield fn(*xs)
 
 
 def summed(g: Iterable[float], start: float = 0) -> float:
@@ -272,6 +279,50 @@ def _takewhile(fn: Callable[[T], object], g: Iterable[T]) -> Iterator[T]:
         yield x
 
 
+def _dropwhile(fn: Callable[[T], object], g: Iterable[T]) -> Iterator[T]:
+    drops = True
+    for x in g:
+        if drops:
+            drops = bool(fn(x))
+        if not drops:
+            yield x
+
+
+def _filterfalse(fn: Callable[[T], object] | None, g: Iterable[T]) -> Iterator[T]:
+    for x in g:
+        if not (x if fn is None else fn(x)):
+            yield x
+
+
+def _compress(data: Iterable[T], selectors: Iterable[object]) -> Iterator[T]:
+    for x, selected in zip(data, selectors, strict=False):
+        if selected:
+            yield x
+
+
+def _items_of(group: list[T]) -> Iterator[T]:
+    for x in group:  # noqa: UP028
+        yield x
+
+
+def _groupby(iterable: Iterable[T], key: Callable[[T], S] | None = None
+             ) -> Iterator[tuple[object, Iterator[T]]]:
+    """Yield a key and its items, which are gone once the next group is asked for."""
+    group: list[T] = []
+    keys: list[object] = []
+    for x in iterable:
+        of_item = x if key is None else key(x)
+        if len(keys) > 0 and of_item != keys[0]:
+            yield keys[0], _items_of(group)
+            group.clear()
+            keys.clear()
+        group.append(read_now(x))
+        keys.append(read_now(of_item))
+    if len(keys) > 0:
+        yield keys[0], _items_of(group)
+        group.clear()
+
+
 def _accumulate(iterable: Iterable[T], func: Callable[[T, T], T] = operator.add, *,
                 initial: T | None = None) -> Iterator[T]:
     total = initial
@@ -293,6 +344,35 @@ def _pairwise(iterable: Iterable[T]) -> Iterator[tuple[T, T]]:
 MAKERS: dict[Any, Callable[..., object]] = {
     enumerate: _enumerate, map: _map, filter: _filter, itertools.islice: _islice,
     itertools.chain: _chain, itertools.chain.from_iterable: _chain_from,
-    itertools.takewhile: _takewhile, itertools.accumulate: _accumulate,
+    itertools.takewhile: _takewhile, itertools.dropwhile: _dropwhile,
+    itertools.filterfalse: _filterfalse, itertools.compress: _compress,
+    itertools.starmap: mapped_together, itertools.groupby: _groupby, itertools.accumulate: _accumulate,
     itertools.pairwise: _pairwise, any: _any, all: _all, functools.reduce: _reduce}
 """The captured replacements of Python's functions, where they are called with a generator."""
+
+
+# --- iterators without an end ---------------------------------------------------------------------
+
+
+def _cycle(iterable: Iterable[T]) -> Iterator[T]:
+    items = list(iterable)
+    while len(items) > 0:
+        for x in items:  # noqa: UP028 (each is taken by itself)
+            yield x
+
+
+def _count(start: float = 0, step: float = 1) -> Iterator[float]:
+    k = 0
+    while True:
+        yield start + k * step
+        k = k + 1
+
+
+def _repeat(item: T) -> Iterator[T]:
+    while True:
+        yield item
+
+
+ENDLESS: dict[Any, Callable[..., object]] = {
+    itertools.cycle: _cycle, itertools.count: _count, itertools.repeat: _repeat}
+"""The captured forms of iterators that go on for ever, beside items that data counts."""

@@ -27,7 +27,7 @@ from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["take", "takes", "with_generators"]
+__all__ = ["made_endless", "take", "takes", "with_generators"]
 
 _LISTS: tuple[Any, ...] = (list, tuple, sorted, dict, deque, collections.Counter)
 """The functions that take all items before they go on."""
@@ -39,8 +39,23 @@ _LOOKS: tuple[Any, ...] = (bool, callable, enumerate, getattr, hasattr, id, isin
                            iter, map, print, setattr, type, zip)
 """The functions that look at a generator itself, or take one item after another."""
 
+_WITH_TESTS: tuple[Any, ...] = (
+    filter, itertools.takewhile, itertools.dropwhile, itertools.filterfalse)
+"""The functions that ask a function of each item."""
+
 _STORES = frozenset(("append", "appendleft", "insert", "setdefault", "__setitem__"))
 _MERGES = frozenset(("update", "union", "intersection", "difference", "join"))
+
+
+def made_endless(fn: object, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+    """Return an iterator without an end as a generator, where the capture has found it has to be.
+
+    `NotImplemented` where it is Python's own.
+    """
+    if fn not in from_generators.ENDLESS or not current().own_iterators or (
+            fn is itertools.repeat and (len(args) > 1 or kwargs)):
+        return NotImplemented
+    return _call(from_generators.ENDLESS[fn], args, kwargs)
 
 
 def takes(fn: object) -> bool:
@@ -57,7 +72,7 @@ def with_generators(fn: object, args: tuple[object, ...]) -> tuple[Any, ...]:
             tuple(map(ABOVE.begun, args[:1])))
         return (*first, *args[1:])
     args = tuple(map(ABOVE.begun, args))
-    k = 1 if fn is filter or fn is itertools.takewhile else 0
+    k = 1 if any(fn is f for f in _WITH_TESTS) else 0
     if not _is_decided_by_data(fn, args) or isinstance(args[k], UsersGenerator):
         return args
     return (*args[:k], _call(from_generators.MAKERS[itertools.chain], (args[k],)), *args[k + 1:])
@@ -69,7 +84,10 @@ def _is_decided_by_data(fn: object, args: tuple[object, ...]) -> bool:
         return any(isinstance(x, TracedOperand) for x in args[1:])
     if fn is itertools.accumulate:
         return holds_traced(args[:1]) and len(args) > 1
-    return (fn is filter or fn is itertools.takewhile) and isinstance(args[-1], Tracer)
+    if fn is itertools.groupby or (fn is itertools.compress and holds_traced(args[1:])):
+        return holds_traced(args[:1])
+    return any(fn is f for f in _WITH_TESTS) and (isinstance(args[-1], Tracer) or (
+        fn is not filter and holds_traced(args[1:])))
 
 
 def take(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object],
@@ -86,6 +104,8 @@ def take(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, 
         return _zipped(args)
     if isinstance(owner, (list, deque)) and name == "extend":
         return _call(from_generators.extended, (owner, *args))
+    if fn is map and len(args) > 2 and (together := _zipped(args[1:])) is not NotImplemented:
+        return _call(from_generators.mapped_together, (args[0], together))
     if known and fn in from_generators.MAKERS and not (
             (fn is map and len(args) > 2) or (fn is functools.reduce and len(args) < 3)):
         return _call(from_generators.MAKERS[fn], args, kwargs)
