@@ -33,6 +33,7 @@ LIKE_USERS = frozenset(os.path.join(PACKAGE, *path.split("/")) for path in (
     "trace/python/library.py", "trace/python/comparing.py", "trace/python/keyed.py",
     "trace/python/keys_by_data.py", "trace/python/pooled.py", "trace/python/pooled_attributes.py",
     "trace/python/range_questions.py", "trace/python/from_generators.py",
+    "trace/python/itertools_in_python.py",
     "trace/python/numbers_in_python.py", "scipy_api/plain_distributions.py",
     *(f"scipy_api/plain_{name}.py" for name in (
         "bands", "definite", "events",

@@ -13,7 +13,7 @@ import warnings
 import weakref
 from collections import deque
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -60,11 +60,9 @@ from tracejit.trace.python.keyed import KEYED
 from tracejit.trace.python.kinds_of_values import LIKE_LISTS, holds_traced, type_of
 from tracejit.trace.python.library import LIBRARY
 from tracejit.trace.python.list_searches import search_of
-from tracejit.trace.python.numbers_in_python import OF_NUMBERS
 from tracejit.trace.python.objects_gone_through import give_up_runs_of_objects
 from tracejit.trace.python.operator_functions import AS_WRITTEN
-from tracejit.trace.python.own_orders import are_compared_by_data, searched_items
-from tracejit.trace.python.taking import made_endless, take, takes, with_generators
+from tracejit.trace.python.taking import is_ours_called, take, takes, with_generators
 from tracejit.trace.python.users_functions import call_python
 from tracejit.trace.regions.choosing import with_plain
 from tracejit.trace.state.insides import read_insides
@@ -167,12 +165,6 @@ def _referent(reference: Callable[[], object]) -> object:
     return x
 
 
-def _is_ours(fn: Callable[..., object], args: Args) -> bool:
-    """Return whether tracejit's version of a function of Python's library is called."""
-    return any(map(holds_traced, args)) or are_compared_by_data(searched_items(args)) or (
-        fn in OF_NUMBERS and any(isinstance(x, (GeneratorType, UsersGenerator)) for x in args))
-
-
 def _reads_names(fn: Callable[..., object]) -> Refusal:
     return refuse(f"{fn.__name__} of a text reads names that no capture sees",
                   "Write the expression out, or give it a dict of the names that it needs", "TJ118")
@@ -213,11 +205,9 @@ def _answered(fn: Callable[..., object], args: Args, kwargs: Kwargs,
         raise _reads_names(fn)
     if any(isinstance(x, StandIn) for x in (*args, *kwargs.values())):
         args = with_items(fn, args, kwargs)
-    if known and (endless := made_endless(fn, args, kwargs)) is not NotImplemented:
-        return args, endless
     if known and takes(fn):
         args = with_generators(fn, args)
-    if known and fn in LIBRARY and _is_ours(fn, (*args, *kwargs.values())):
+    if known and fn in LIBRARY and is_ours_called(fn, (*args, *kwargs.values())):
         return args, call_python(LIBRARY[fn], args, kwargs)
     if any(isinstance(x, UsersGenerator) for x in (*args, *kwargs.values())):
         result = take(fn, args, kwargs, known, is_users)

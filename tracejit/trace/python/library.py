@@ -27,6 +27,7 @@ from tracejit.trace.lists.orders import (
     sort_columns,
 )
 from tracejit.trace.python.comparing import order_by_comparing
+from tracejit.trace.python.itertools_in_python import ENDLESS
 from tracejit.trace.python.numbers_in_python import OF_NUMBERS
 
 __all__ = ["LIBRARY", "extreme_by_comparing", "extreme_by_key", "extreme_by_keys",
@@ -288,7 +289,7 @@ def _are_close(a: complex, b: complex, rel_tol: float, abs_tol: float,
 
 
 LIBRARY: dict[Any, Any] = {
-    **OF_NUMBERS, math.isclose: _isclose, cmath.isclose: _complex_isclose,
+    **OF_NUMBERS, **ENDLESS, math.isclose: _isclose, cmath.isclose: _complex_isclose,
     heapq.heappush: _heappush, heapq.heappop: _heappop, heapq.heapify: _heapify,
     heapq.heapreplace: _heapreplace, heapq.heappushpop: _heappushpop,
     heapq.nsmallest: _nsmallest, heapq.nlargest: _nlargest,

@@ -8,6 +8,7 @@ import itertools
 import math
 from collections import deque
 from collections.abc import Callable
+from types import GeneratorType
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,15 @@ from tracejit.trace.lists.iterables import TracedIterable
 from tracejit.trace.lists.orders import EMPTY
 from tracejit.trace.lists.ranges import constant_range
 from tracejit.trace.python import from_generators
+from tracejit.trace.python.itertools_in_python import ENDLESS, mapped_together
 from tracejit.trace.python.kinds_of_values import holds_traced
+from tracejit.trace.python.numbers_in_python import OF_NUMBERS
+from tracejit.trace.python.own_orders import are_compared_by_data, searched_items
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["made_endless", "take", "takes", "with_generators"]
+__all__ = ["is_ours_called", "take", "takes", "with_generators"]
 
 _LISTS: tuple[Any, ...] = (list, tuple, sorted, dict, deque, collections.Counter)
 """The functions that take all items before they go on."""
@@ -47,15 +51,12 @@ _STORES = frozenset(("append", "appendleft", "insert", "setdefault", "__setitem_
 _MERGES = frozenset(("update", "union", "intersection", "difference", "join"))
 
 
-def made_endless(fn: object, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
-    """Return an iterator without an end as a generator, where the capture has found it has to be.
-
-    `NotImplemented` where it is Python's own.
-    """
-    if fn not in from_generators.ENDLESS or not current().own_iterators or (
-            fn is itertools.repeat and (len(args) > 1 or kwargs)):
-        return NotImplemented
-    return _call(from_generators.ENDLESS[fn], args, kwargs)
+def is_ours_called(fn: Callable[..., object], args: tuple[object, ...]) -> bool:
+    """Return whether the replacement of a function is called for arguments, not the function."""
+    if fn in ENDLESS:
+        return current().own_iterators and (fn is not itertools.repeat or len(args) == 1)
+    return any(map(holds_traced, args)) or are_compared_by_data(searched_items(args)) or (
+        fn in OF_NUMBERS and any(isinstance(x, (GeneratorType, UsersGenerator)) for x in args))
 
 
 def takes(fn: object) -> bool:
@@ -105,7 +106,7 @@ def take(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, 
     if isinstance(owner, (list, deque)) and name == "extend":
         return _call(from_generators.extended, (owner, *args))
     if fn is map and len(args) > 2 and (together := _zipped(args[1:])) is not NotImplemented:
-        return _call(from_generators.mapped_together, (args[0], together))
+        return _call(mapped_together, (args[0], together))
     if known and fn in from_generators.MAKERS and not (
             (fn is map and len(args) > 2) or (fn is functools.reduce and len(args) < 3)):
         return _call(from_generators.MAKERS[fn], args, kwargs)
