@@ -158,7 +158,21 @@ def raised_by_a_function(x: Any, limit: float) -> Any:
     return total
 
 
+def in_a_while_on_known_numbers(x: Any, limit: float) -> Any:
+    k, y = 0, x[0]
+    try:
+        while k < 14:
+            y = y * 1.1 + x[k]
+            if y > limit * 9:
+                raise Diverged(k, y)
+            k += 1
+    except Diverged as e:
+        return e.value * e.step
+    return y
+
+
 PROGRAMS: tuple[Program, ...] = (
+    in_a_while_on_known_numbers,
     in_a_function, in_nested_loops, in_whiles, with_a_break_and_a_continue, handled_twice,
     tried_again, raised_by_an_index, raised_by_a_function)
 
