@@ -174,9 +174,8 @@ def name_of_raisable(kind: type[BaseException]) -> str | None:
     """
     if kind is np.linalg.LinAlgError or RAISABLE.get(kind.__name__) is kind:
         return kind.__name__
-    if not issubclass(kind, Exception) or kind.__module__.partition(".")[0] == "tracejit" or any(
-            isinstance(x, FunctionType) and name.startswith("__")
-            for c in kind.__mro__ for name, x in vars(c).items()):
+    if not issubclass(kind, Exception) or kind.__module__.partition(".")[0] == "tracejit" or (
+            not _is_made_of_a_text(kind)):
         return None
     found: Any = sys.modules.get(kind.__module__)
     for part in kind.__qualname__.split("."):
@@ -186,6 +185,17 @@ def name_of_raisable(kind: type[BaseException]) -> str | None:
     name = f"{kind.__module__}:{kind.__qualname__}"
     _OF_USERS[name] = kind
     return name
+
+
+def _is_made_of_a_text(kind: type[Exception]) -> bool:
+    """Return whether an exception is a text: no code of users' runs to tell."""
+    if type(kind) is not type or any(isinstance(x, FunctionType) and name.startswith("__")
+                                     for c in kind.__mro__ for name, x in vars(c).items()):
+        return False
+    try:
+        return kind("text").args == ("text",)
+    except TypeError:
+        return False
 
 
 _PREFIX = "Formatted"

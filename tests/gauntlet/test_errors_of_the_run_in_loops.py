@@ -16,6 +16,7 @@ import pytest
 from oracles import assert_close, assert_same, numeric_gradient
 
 import tracejit
+from tracejit.errors import name_of_raisable, raisable
 
 Program = Callable[..., Any]
 X = np.linspace(0.3, 2.1, 30)
@@ -256,6 +257,32 @@ def test_an_error_that_holds_numbers_is_not_raised_by_the_run() -> None:
 
     with pytest.raises(tracejit.Refusal, match="made of a text alone"):
         tracejit.jit(f)(2.0)
+
+
+class Meta(type):
+    pass
+
+
+class WithMeta(Exception, metaclass=Meta):
+    pass
+
+
+class OfACodec(UnicodeDecodeError):
+    pass
+
+
+@pytest.mark.parametrize("kind", [OSError, EOFError, Stuck, np.linalg.LinAlgError, KeyError])
+def test_exceptions_of_a_text_are_found_by_their_names(kind: type[Exception]) -> None:
+    name = name_of_raisable(kind)
+    assert name is not None
+    assert raisable(name) is kind
+
+
+@pytest.mark.parametrize("kind", [
+    UnicodeDecodeError, OfACodec, WithMeta, Diverged, np.exceptions.AxisError, KeyboardInterrupt,
+    type("Local", (Exception,), {}), tracejit.Refusal])
+def test_other_exceptions_have_no_name(kind: type[Exception]) -> None:
+    assert name_of_raisable(kind) is None
 
 
 def test_the_text_of_a_caught_error_is_not_looked_at() -> None:
