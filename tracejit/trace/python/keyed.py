@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from tracejit.trace.containers.stand_ins import StandIn, as_key, is_walked
-from tracejit.trace.lists.orders import changing, indexable, is_empty, is_known
+from tracejit.trace.lists.orders import changing, indexable, is_empty, is_known, readable
 
 __all__ = ["KEYED", "DataCounter", "DataDefaultDict", "DataDeque", "DataDict", "DataSet"]
 
@@ -371,6 +371,15 @@ class DataCounter(DataDict):
 
     def on__missing__(self, key: object) -> Any:
         return 0
+
+    def most_common(self, n: int | None = None) -> Any:
+        names, things = readable(self._names), readable(self._things)
+        order = sorted(range(len(names)), key=lambda k: -things[k])
+        found = [(names[k], things[k]) for k in order]
+        return found if n is None else found[:max(n, 0)]
+
+    def total(self) -> Any:
+        return sum(self._things)
 
 
 KEYED: dict[Any, Any] = {deque: DataDeque, set: DataSet, dict: DataDict,

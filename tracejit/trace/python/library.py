@@ -11,7 +11,7 @@ import bisect
 import cmath
 import heapq
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -182,12 +182,7 @@ def _insort_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = Non
 def sorted_by_key(xs: Any, key: Any = None, reverse: Any = False) -> Any:
     """Return `sorted(xs, key=key, reverse=reverse)`."""
     items = list(xs)
-    keys = items
-    if key is not None:
-        keys = []
-        for x in items:
-            keys.append(key(x))
-    return sorted_by_keys(items, keys, reverse)
+    return sorted_by_keys(items, items if key is None else _keys_of(items, key), reverse)
 
 
 def sorted_by_keys(items: Any, keys: Any, reverse: Any) -> Any:
@@ -223,7 +218,14 @@ def extreme_by_key(what: str, largest: bool, xs: Any, key: Any, *default: object
         if default:
             return default[0]
         raise ValueError(what)
-    return extreme_by_keys(largest, items, items if key is None else [key(x) for x in items])
+    return extreme_by_keys(largest, items, items if key is None else _keys_of(items, key))
+
+
+def _keys_of(items: Iterable[object], key: Callable[..., object]) -> list[object]:
+    keys = []
+    for x in items:
+        keys.append(key(x))
+    return keys
 
 
 def extreme_by_keys(largest: bool, items: list[object], keys: Any) -> object:
@@ -294,7 +296,5 @@ LIBRARY: dict[Any, Any] = {
     heapq.heapreplace: _heapreplace, heapq.heappushpop: _heappushpop,
     heapq.nsmallest: _nsmallest, heapq.nlargest: _nlargest,
     bisect.bisect_left: _bisect_left, bisect.bisect_right: _bisect_right,
-    bisect.insort_left: _insort_left, bisect.insort_right: _insort_right,
-}
-"""The captured replacements of functions; `bisect` is `bisect_right`, `insort` is `insort_right`.
-"""
+    bisect.insort_left: _insort_left, bisect.insort_right: _insort_right}
+"""The captured replacements; `bisect` is `bisect_right`, and `insort` is `insort_right`."""
