@@ -82,6 +82,11 @@ def _held(error: BaseException) -> tuple[Any, ...]:
     return (*error.args, *vars(error).values())
 
 
+def _form(error: BaseException | None) -> object:
+    """Return how many arguments an error has, and which attributes."""
+    return None if error is None else (len(error.args), list(vars(error)))
+
+
 def _is_unknown(x: object) -> bool:
     """Return whether something is a text with numbers in it that only the run knows."""
     return type(x) is UnknownText or (type(x) is str and FIELD[0] in x)
@@ -129,7 +134,7 @@ class Attempt:
         if where:
             for f in self.known:
                 if (f.kind, f.text, len(f.shown), f.where) == (kind, text, len(shown), where) and (
-                        (f.error is None) == (error is None)):
+                        _form(f.error) == _form(error)):
                     f.error = error
                     return f
         if error is None and not shown:
