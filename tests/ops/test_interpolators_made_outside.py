@@ -20,7 +20,7 @@ INSIDE = RNG.uniform(PLACES[0] + 0.01, PLACES[-1] - 0.01, size=7)
 AROUND = np.append(INSIDE, [PLACES[0] - 0.3, PLACES[-1] + 0.4])
 GRID = [np.array([0.0, 0.5, 2.0, 3.0]), np.array([-1.0, 0.0, 1.5])]
 HEIGHTS, VECTORS = RNG.normal(size=(4, 3)), RNG.normal(size=(4, 3, 2))
-LINES = [np.linspace(0.0, 3.0, 7), np.array([-1.0, -0.6, -0.1, 0.3, 0.9, 1.5])]
+LINES = [np.array([0.0, 0.4, 0.9, 1.6, 2.1, 2.6, 3.0]), np.array([-1.0, -0.6, -0.1, 0.3, 0.9, 1.5])]
 WIDE_GRID = LINES, RNG.normal(size=(7, 6)), RNG.normal(size=(7, 6, 2))
 BOX = np.stack([RNG.uniform(0.1, 2.9, size=6), RNG.uniform(-0.9, 1.4, size=6)], axis=-1)
 BEYOND = np.concatenate([BOX, [[3.3, 0.2], [1.0, -1.2]]])

@@ -189,8 +189,9 @@ def _of_grid(interpolator: object, xi: object, method: str | None = None, *,
     settings = [read_attribute(interpolator, name)
                 for name in ("method", "bounds_error", "fill_value")]
     grid = Grid(*made, *settings)
-    spline = read_attribute(interpolator, "_spline")
-    if spline is not None:  # of the values that it was made of, whatever has become of them
+    if grid.method in ("slinear", "cubic", "quintic"):
+        # of the values that it was made of, whatever has become of them
+        spline = read_attribute(interpolator, "_spline")
         k = DEGREES[grid.method]
         factors = as_tracer(own_attribute(spline, "c"))
         knots = own_attribute(spline, "t")
