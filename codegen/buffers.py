@@ -6,6 +6,7 @@ two of them are needed at once; where they are, a copy is made and noted.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from dataclasses import dataclass, field
 
@@ -15,7 +16,7 @@ from tracejit.codegen.elements import Elements, Idx, is_array
 from tracejit.codegen.liveness import Liveness
 from tracejit.ir.control import LoopEqn, region_kind
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
-from tracejit.ir.dims import Dim, dim_values, product
+from tracejit.ir.dims import Dim, dim_values, maximum, product
 from tracejit.ir.lowering import Alias, Gather, Library, LogOp, Region, Write
 from tracejit.ir.types import Aval, scalar
 from tracejit.ir.walk import all_eqns
@@ -88,6 +89,7 @@ class Buffers:
         for v in elements.stored:
             self.members[v] = [v]
         self.fixed = set(graph.inputs)
+        self.results = set(graph.outputs)
         self._merge_all(graph.block)
         self.of: dict[Value, Buffer] = {}
         self.outputs: list[Buffer] = []
@@ -146,7 +148,7 @@ class Buffers:
         has_input = any(v in self.fixed for v in (*left, *right))
         if has_input and not reads_only:
             return False
-        if a.aval.dtype != b.aval.dtype or product(a.aval.shape) != product(b.aval.shape):
+        if a.aval.dtype != b.aval.dtype or not self._fit(a, b, [*left, *right], reads_only):
             return False
         checks = not reads_only or not has_input
         if checks and any(self._conflict(x, y) for x in left for y in right):
@@ -155,6 +157,19 @@ class Buffers:
         for v in right:
             self.members[v] = left
         return True
+
+    def _fit(self, a: Value, b: Value, members: list[Value], is_alias: bool) -> bool:
+        """Whether arrays are of one size, or of sizes that are equal where the kernel goes on.
+
+        A reshape keeps the number of elements, by whatever names it goes: where data gives some of
+        them, a check before it has compared the numbers. What is written before that check needs
+        room all the same, which the memory of a result has not.
+        """
+        if not is_alias and product(a.aval.shape) != product(b.aval.shape):
+            return False
+        if len({product(v.aval.shape) for v in members}) == 1:
+            return True
+        return not any(v in self.results or self.elements.is_found(v) for v in members)
 
     def _conflict(self, x: Value, y: Value) -> bool:
         """Whether two arrays cannot share a buffer."""
@@ -222,7 +237,10 @@ class Buffers:
     def _make(self, kind: str, members: list[Value], number: int) -> Buffer:
         aval = members[0].aval
         assert isinstance(aval, Aval)
-        buffer = Buffer(kind, aval.dtype, product(aval.shape), members, "", number)
+        size = product(aval.shape)
+        if kind == "arena":
+            size = functools.reduce(maximum, (product(v.aval.shape) for v in members))
+        buffer = Buffer(kind, aval.dtype, size, members, "", number)
         for v in members:
             self.of[v] = buffer
         return buffer
