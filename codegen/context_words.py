@@ -144,28 +144,44 @@ def log_growth(reallocate: Reallocate) -> Any:
 
         def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                      args: Sequence[ir.Value]) -> Any:
-            word = ir.IntType(64)
-            place = _word(builder, args[0], LOGS + 2 * number.literal_value)
-            room = _word(builder, args[0], LOGS + 2 * number.literal_value + 1)
-            result = cgutils.alloca_once_value(builder, word(0))
-            lacks = builder.icmp_unsigned("<", builder.load(room), args[2])
-            with builder.if_then(lacks):
-                failed = _grown(reallocate, builder, args[0], (place, room), args[2],
-                                size.literal_value)
-                builder.store(builder.zext(failed, word), result)
-            return builder.load(result)
+            words = [ir.IntType(64)(x.literal_value) for x in (number, size)]
+            return builder.call(_growth(builder.module, reallocate, args[0].type),
+                                [args[0], words[0], args[2], words[1]])
 
         return INT64(ctx, number, INT64, size), generate
 
     return log_grow
 
 
-def _grown(reallocate: Reallocate, builder: ir.IRBuilder, ctx: ir.Value,
-           words: tuple[ir.Value, ir.Value], needed: ir.Value, itemsize: int) -> Any:
+def _growth(module: ir.Module, reallocate: Reallocate, ctx: ir.Type) -> Any:
+    """Return the function of a module that makes a Log's room larger where it is not enough.
+
+    It is given the context, the number of the Log, the elements needed and the bytes of one.
+    """
+    if "grow_log" in module.globals:
+        return module.get_global("grow_log")
+    word = ir.IntType(64)
+    made = ir.Function(module, ir.FunctionType(word, [ctx, word, word, word]), "grow_log")
+    made.linkage = "internal"
+    for attribute in ("nounwind", "noinline", "cold"):
+        made.attributes.add(attribute)
+    builder = ir.IRBuilder(made.append_basic_block("entry"))
+    place = builder.add(word(LOGS), builder.mul(made.args[1], word(2)))
+    words = [builder.gep(made.args[0], [x]) for x in (place, builder.add(place, word(1)))]
+    lacks = builder.icmp_unsigned("<", builder.load(words[1]), made.args[2])
+    with builder.if_then(lacks):
+        builder.ret(builder.zext(_grown(reallocate, builder, made, words), word))
+    builder.ret(word(0))
+    return made
+
+
+def _grown(reallocate: Reallocate, builder: ir.IRBuilder, made: ir.Function,
+           words: Sequence[ir.Value]) -> Any:
     """Double the capacity of a Log, or give it twice the elements needed; return whether it failed.
 
     words -- pointers to the words of its address and its capacity
     """
+    ctx, _, needed, size = made.args
     place, room = words
     word, byte = ir.IntType(64), ir.IntType(8).as_pointer()
     before = builder.load(room)
@@ -175,7 +191,6 @@ def _grown(reallocate: Reallocate, builder: ir.IRBuilder, ctx: ir.Value,
     least = word(1024)
     capacity = builder.select(builder.icmp_signed("<", capacity, least), least, capacity)
     old = builder.inttoptr(builder.load(place), byte)
-    size = word(itemsize)
     absurd = builder.icmp_unsigned(">", needed, word(LARGEST_LOG))
     wanted = builder.select(absurd, word(-1), builder.mul(capacity, size))
     new = reallocate(builder, ctx, old, builder.mul(before, size), wanted)
