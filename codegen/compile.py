@@ -26,7 +26,7 @@ from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.libraries import load_libmvec
 from tracejit.codegen.line_tables import LineTables
 from tracejit.codegen.loop_expressions import Array
-from tracejit.codegen.loop_ir import loops_in
+from tracejit.codegen.loop_ir import depth_of, loops_in
 from tracejit.codegen.machine import load_object, target_machine
 from tracejit.codegen.numba_contexts import contexts, plain_flags
 from tracejit.codegen.parallel_calls import add_part
@@ -221,24 +221,31 @@ def _internalize(module: llvm.ModuleRef, symbol: str) -> None:
 
 
 def _optimise(module: llvm.ModuleRef, machine: llvm.TargetMachine, kernel: Kernel) -> Any:
-    builder = llvm.create_pass_builder(machine, _tuning(module, kernel.vectorises))
+    builder = llvm.create_pass_builder(machine, _tuning(module, kernel))
     builder.getModulePassManager().run(module, builder)
     return module
 
 
-LARGE = 500
-"""How many basic blocks a module has at most whose loops are copied for conditions in them.
+LARGE, DEEP = 500, 30_000
+"""How many basic blocks a module has at most whose loops are copied for conditions in them, and how
+many instructions, times the depth of its nests.
 
 The copies take time that grows faster than the module: NPBench's residual block, of 842 blocks,
-was optimised in 1.8 s with them and 0.7 s without, and runs as fast within a tenth.
+was optimised in 1.8 s with them and 0.7 s without, and runs as fast within a tenth. Each loop
+around is gone over anew: lenet, in nests of seven loops, has its first gradient after 1.9 s with
+them and 1.2 s without, scattering_self_energies, of eleven, after 2.4 s and 1.5 s; both run
+as fast.
 """
 
 
-def _tuning(module: llvm.ModuleRef, vectorises: bool) -> Any:
+def _tuning(module: llvm.ModuleRef, kernel: Kernel) -> Any:
     """Return which of LLVM's passes run on a module."""
-    blocks = sum(1 for function in module.functions for _ in function.blocks)
-    options = llvm.create_pipeline_tuning_options(speed_level=3 if blocks <= LARGE else 2)
-    options.loop_vectorization, options.slp_vectorization = vectorises, False
+    blocks = [block for function in module.functions for block in function.blocks]
+    instructions = sum(1 for block in blocks for _ in block.instructions)
+    depth = depth_of([*kernel.nodes, *(part.loop for part in kernel.parts)])
+    is_large = len(blocks) > LARGE or instructions * depth > DEEP
+    options = llvm.create_pipeline_tuning_options(speed_level=2 if is_large else 3)
+    options.loop_vectorization, options.slp_vectorization = kernel.vectorises, False
     options.loop_unrolling = False  # it doubles the time of the stages that follow
     return options
 

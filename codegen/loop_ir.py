@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tracejit.codegen.schedule import Nest
 
 __all__ = ["NOWHERE", "Assign", "Do", "If", "Let", "Loop", "Node", "Origin", "Return", "Store",
-           "While", "children", "every_node", "expressions", "loops_in"]
+           "While", "children", "depth_of", "every_node", "expressions", "loops_in"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +193,12 @@ def every_node(nodes: Iterable[Node]) -> Iterator[Node]:
         yield node
         for block in children(node):
             yield from every_node(block)
+
+
+def depth_of(nodes: Sequence[Node]) -> int:
+    """Return how many loops the innermost ones are in, themselves included."""
+    return max((isinstance(node, (Loop, While)) + max(map(depth_of, children(node)), default=0)
+                for node in nodes), default=0)
 
 
 def loops_in(nodes: Sequence[Node]) -> Iterator[Loop | While]:
