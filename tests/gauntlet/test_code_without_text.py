@@ -191,3 +191,85 @@ def test_methods_from_exec_read_attributes_at_each_call(name: str) -> None:
         for k, _ in itertools.product((2.0, 5.0, 7, 2.0), range(2)):
             a.k = k
             assert jitted(1.5) == function(1.5), k
+
+
+STATE = '''
+import collections, sys, time
+import numpy as np
+
+class Held:
+    n = 0.0
+
+counts, items, chosen, numbers = {"n": 1.0}, [1.0], {1}, collections.deque([1.0])
+nested, held, total = ({"a": [1.0]},), [Held()], collections.Counter()
+
+def around():
+    n = [0.0]
+    k = 0.0
+    def within(x):
+        n[0] += 1
+        return x * n[0]
+    def bound(x):
+        nonlocal k
+        k += 1
+        return x * k
+    return within, bound
+
+within, bound = around()
+'''
+CHANGES = (
+    "counts['n'] += 1; return x * counts['n']",
+    "counts['n'] += 1; return x",
+    "counts.update(m=len(counts)); return x * len(counts)",
+    "items.append(2.0); return x * len(items)",
+    "items[0] += 1; return x * items[0]",
+    "chosen.add(len(chosen) + 5); return x * len(chosen)",
+    "numbers.appendleft(2.0); return x * len(numbers)",
+    "nested[0]['a'].append(1.0); return x * len(nested[0]['a'])",
+    "held[0].n += 1; return x * held[0].n",
+    "total['k'] += 1; return x * total['k']",
+    "setattr(np, 'not_there', getattr(np, 'not_there', 0) + 1); return x * np.not_there",
+    "globals()['made'] = globals().get('made', 0) + 1; return x * made",
+    "return within(x)", "return bound(x)",
+    "return x * len(sys.modules)", "return x * time.perf_counter()",
+    "import time; return x * time.perf_counter()",
+    "f.n = getattr(f, 'n', 0) + 1; return x * f.n",
+    "eval('items.append(1.0)'); return x * len(items)",
+)
+
+
+@pytest.mark.parametrize("call", [
+    lambda f, x: f(x), lambda f, x: sum(map(f, [x, x])),
+    lambda f, x: np.sum(np.vectorize(f)(np.array([x, 2.0 * x])))])
+@pytest.mark.parametrize("body", CHANGES)
+def test_what_python_would_do_at_every_call_is_refused(body: str, call: Any) -> None:
+    names: dict[str, Any] = {}
+    exec(STATE, names)
+    exec(f"def f(x):\n    {body}", names)
+    f = names["f"]
+    with tracejit.config(disable_jit=True), pytest.raises(tracejit.Refusal):
+        tracejit.jit(lambda x: call(f, x))(1.5)
+    assert names["counts"] == {"n": 1.0}
+    assert not hasattr(np, "not_there")
+
+
+@pytest.mark.parametrize("text", [
+    "def f(x, seen=[]):\n    seen.append(1)\n    return x * len(seen)",
+    "def f(x):\n    yield x\n    yield 2.0 * x"])
+def test_defaults_and_generators_without_text_are_refused(text: str) -> None:
+    names: dict[str, Any] = {}
+    exec(text, names)
+    with tracejit.config(disable_jit=True), pytest.raises(tracejit.Refusal):
+        tracejit.jit(lambda x: np.sum([*np.atleast_1d(names["f"](x))]))(1.5)
+
+
+def test_what_is_made_within_may_be_changed() -> None:
+    names: dict[str, Any] = {}
+    exec("def f(x, d):\n    d['n'] += 1\n    items = [x]\n    items.append(d['n'])\n"
+         "    return sum(items)", names)
+
+    def f(x: float) -> Any:
+        d = {"n": x}
+        return names["f"](x, d) * names["f"](x, d) + d["n"]
+
+    assert tracejit.jit(f)(1.5) == f(1.5)
