@@ -931,7 +931,9 @@ FOREIGN_CASES.update({
     "eigh": [(lambda a: scipy.linalg.eigh(a, driver="evd"), SQUARE),
              (lambda a: np.abs(scipy.linalg.eigh(a, lower=False)[1]), HERMITIAN),
              (lambda a, b: scipy.linalg.eigh(a @ a.T, b), SQUARE, SPD)],
-    "eigvalsh": [(scipy.linalg.eigvalsh, SPD)], "svdvals": [(scipy.linalg.svdvals, A)],
+    "eigvalsh": [(scipy.linalg.eigvalsh, SPD), (
+        lambda a: scipy.linalg.eigvalsh(a, subset_by_index=[1, 2]), SPD)],
+    "svdvals": [(scipy.linalg.svdvals, A)],
     "svd": [(scipy.linalg.svd, SQUARE), (lambda a: scipy.linalg.svd(a, False), A)],
     "eig": [(scipy.linalg.eig, SQUARE + 1j * SPD)], "eigvals": [(scipy.linalg.eigvals, ROTATION)],
     "qr": [(lambda a: scipy.linalg.qr(a, mode="economic"), B), (scipy.linalg.qr, A),

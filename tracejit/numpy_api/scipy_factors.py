@@ -33,10 +33,11 @@ from tracejit.numpy_api.stacks import VECTOR_OR_MATRIX, in_stacks, over_stacks
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.implicit import factored, implied
 from tracejit.ops.linalg import adjoint, conjugate, transpose_last
-from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.python.calls import call_function
-from tracejit.trace.values.equations import apply, as_operand, cast, same_dim
+from tracejit.trace.values.equations import apply, as_operand, cast, dims_of, same_dim
+from tracejit.trace.values.symbolic_ints import known_int
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["SCIPY"]
@@ -180,8 +181,10 @@ def eigh(a: object, b: object = None, *, lower: bool = True, eigvals_only: bool 
          type: int = 1, subset_by_index: object = None, subset_by_value: object = None,
          driver: str | None = None) -> Any:
     """Return the eigenvalues and eigenvectors of symmetric matrices, from one triangle."""
-    _refuse_unless(subset_by_index is None and subset_by_value is None, "eigh of a subset",
-                   "Take a slice of what it gives of all")
+    _refuse_unless(subset_by_value is None, "eigh with subset_by_value, whose result has a size "
+                   "by data,", "Take the values by a mask of those of all")
+    _refuse_unless(subset_by_index is None or eigvals_only, "eigh of a subset of vectors, whose "
+                   "signs are others than those of all,", "Take a slice of what it gives of all")
     _refuse_unless(driver in (None, "evd") + (("evr",) if b is None else ("gvd",)) and type == 1,
                    f"eigh with driver={driver!r} and type={type}", "Leave them out")
     x = double(a, square=True)
@@ -194,13 +197,28 @@ def eigh(a: object, b: object = None, *, lower: bool = True, eigvals_only: bool 
         values, vectors = over_stacks(lambda m, n: _by_triangle(m, n, lower), "scipy.linalg.eigh",
                                       (x, 2), (y, 2))
         found = [single_again(values, a, b), single_again(vectors, a, b)]
+    if subset_by_index is not None:
+        return _those_between(found[0], subset_by_index)
     return found[0] if eigvals_only else tuple(found)
 
 
+def _those_between(values: Any, ends: object) -> Any:
+    """Return the eigenvalues from one place to another one, which is among them."""
+    start, end = (known_int(x, "an end of subset_by_index") for x in ends)  # type: ignore[attr-defined]
+    n = dims_of(values)[-1]
+    if not 0 <= start <= end or current().decide(n - end, "<=", "how many eigenvalues there are"):
+        raise ValueError(f"Requested eigenvalue indices are not valid. Valid range is [0, {n - 1}] "
+                         f"and start <= end, but start={start}, end={end} is given")
+    return values[..., start:end + 1]
+
+
 @_enter
-def eigvalsh(a: object, b: object = None, *, lower: bool = True) -> Any:
+def eigvalsh(a: object, b: object = None, *, lower: bool = True, type: int = 1,
+             subset_by_index: object = None, subset_by_value: object = None,
+             driver: str | None = None) -> Any:
     """Return the eigenvalues of symmetric matrices, from one triangle."""
-    return eigh(a, b, lower=lower, eigvals_only=True)
+    return eigh(a, b, lower=lower, eigvals_only=True, type=type, subset_by_index=subset_by_index,
+                subset_by_value=subset_by_value, driver=driver)
 
 
 @_enter
