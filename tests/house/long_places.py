@@ -27,6 +27,7 @@ LONG_FILES = {
     "numpy_api.reductions": "folds share their arguments' rules: dtype, axis, initial, where",
     "scipy_api.sparse": "the methods of a sparse matrix, each short",
     "transforms.solutions": "three public functions, whose docstrings explain solvers",
+    "numpy_api.scipy_factors": "scipy.linalg's functions that factor matrices, one after the other",
     "numpy_api.special": "a table: one function of `scipy.special` after the other",
     "ops.arithmetic": "a table: one elementwise op a row",
     "ops.control": "the rules of four equations with regions, for both modes",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -178,8 +178,8 @@ def _by_triangle(m: Tracer, b: Tracer | None, lower: bool) -> tuple[Any, Any]:
 
 @_enter
 def eigh(a: object, b: object = None, *, lower: bool = True, eigvals_only: bool = False,
-         type: int = 1, subset_by_index: object = None, subset_by_value: object = None,
-         driver: str | None = None) -> Any:
+         type: int = 1, subset_by_index: Sequence[object] | None = None,
+         subset_by_value: object = None, driver: str | None = None) -> Any:
     """Return the eigenvalues and eigenvectors of symmetric matrices, from one triangle."""
     _refuse_unless(subset_by_value is None, "eigh with subset_by_value, whose result has a size "
                    "by data,", "Take the values by a mask of those of all")
@@ -202,9 +202,9 @@ def eigh(a: object, b: object = None, *, lower: bool = True, eigvals_only: bool 
     return found[0] if eigvals_only else tuple(found)
 
 
-def _those_between(values: Any, ends: object) -> Any:
+def _those_between(values: Tracer, ends: Sequence[object]) -> Any:
     """Return the eigenvalues from one place to another one, which is among them."""
-    start, end = (known_int(x, "an end of subset_by_index") for x in ends)  # type: ignore[attr-defined]
+    start, end = (known_int(x, "an end of subset_by_index") for x in ends)
     n = dims_of(values)[-1]
     if not 0 <= start <= end or current().decide(n - end, "<=", "how many eigenvalues there are"):
         raise ValueError(f"Requested eigenvalue indices are not valid. Valid range is [0, {n - 1}] "
@@ -214,7 +214,7 @@ def _those_between(values: Any, ends: object) -> Any:
 
 @_enter
 def eigvalsh(a: object, b: object = None, *, lower: bool = True, type: int = 1,
-             subset_by_index: object = None, subset_by_value: object = None,
+             subset_by_index: Sequence[object] | None = None, subset_by_value: object = None,
              driver: str | None = None) -> Any:
     """Return the eigenvalues of symmetric matrices, from one triangle."""
     return eigh(a, b, lower=lower, eigvals_only=True, type=type, subset_by_index=subset_by_index,

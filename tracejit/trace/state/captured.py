@@ -116,8 +116,6 @@ class Captures(Outside):
         """Arrays by their ids, with their tracers and the paths at which they were met."""
         self.first_read: dict[int, bytes | None] = {}
         """What arrays held when they were first read, by the arrays' ids."""
-        self.unseen: dict[int, Callable[[], None]] = {}
-        """For each object that functions without source read: refuses that it has changed."""
         self.generators: dict[int, tuple[Any, Any]] = {}
         """Generators of random numbers by their ids, with their stand-ins."""
         self.recorded: dict[int, tuple[Any, Any, Path, Value | None]] = {}
@@ -570,7 +568,7 @@ class Captures(Outside):
 
     def refuse_changed(self, fn: Callable[..., object] | None = None) -> None:
         """Refuse state that uncaptured code has changed since captured code read it."""
-        for require_same in self.unseen.values():
+        for require_same in self.running.unseen.values():
             require_same()
         refuse_changed(self.leaves, self.guards, self.first_read, fn)
 

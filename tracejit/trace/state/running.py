@@ -14,6 +14,7 @@ import gc
 import inspect
 import signal
 import sys
+from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -44,6 +45,8 @@ class RunningCode:
         """Whether automatic garbage collection is on, which pauses meanwhile."""
         self.seen: set[int] = set()
         """The ids of code that was settled; the code is alive as long as its functions are."""
+        self.unseen: dict[int, Callable[[], None]] = {}
+        """For each object that functions without source read: refuses that it has changed."""
         self.kept: list[CodeType] = []
         self.has_run = False
         """Whether users' code ran in the last call."""

@@ -87,12 +87,12 @@ def _watch(fn: FunctionType, contents: list[object]) -> None:
     """Have changes refused, from now on, of what a function without source reads outside."""
     captured = current().captured
     for x in reached((*contents, fn)):
-        if id(x) in captured.unseen:  # it may have been changed by now
+        if id(x) in captured.running.unseen:  # it may have been changed by now
             continue
         if isinstance(x, ModuleType):
-            captured.unseen[id(x)] = functools.partial(_require_names, fn, x, dict(vars(x)))
+            captured.running.unseen[id(x)] = functools.partial(_require_names, fn, x, dict(vars(x)))
         elif captured.is_from_outside(x) and (parts := parts_of(x)) is not None:
-            captured.unseen[id(x)] = functools.partial(_require_parts, fn, x, parts)
+            captured.running.unseen[id(x)] = functools.partial(_require_parts, fn, x, parts)
 
 
 def _require_names(fn: FunctionType, module: ModuleType, before: dict[str, object]) -> None:
