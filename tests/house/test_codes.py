@@ -126,10 +126,9 @@ HEAD = "import numpy as np\nimport tracejit\n\n\n"
 WITHOUT_PROGRAM = {
     **dict.fromkeys(("TJ601", "TJ602", "TJ603", "TJ606"), "it needs a device, or other libraries"),
     **dict.fromkeys(("TJ610", "TJ611", "TJ612"), "no program should meet it"),
-    **dict.fromkeys(("TJ704", "TJ706", "TJ707", "TJ712", "TJ804"), "its page has none yet"),
     "TJ124": "it would replace a builtin of this process",
-    **dict.fromkeys(("TJ119", "TJ123", "TJ316", "TJ410", "TJ411", "TJ412", "TJ417", "TJ506",
-                     "TJ508", "TJ511", "TJ512"), "its page has none yet")}
+    **dict.fromkeys(("TJ119", "TJ316", "TJ410", "TJ411", "TJ412", "TJ417", "TJ506", "TJ508"),
+                    "its page has none yet")}
 """The codes whose pages have no program, and why."""
 PROGRAMS = {code: BLOCKS.findall(page) for code, page in pages().items()}
 WITH_PROGRAM = [code for code, programs in PROGRAMS.items() if len(programs) == 2]
