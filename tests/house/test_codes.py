@@ -127,8 +127,7 @@ WITHOUT_PROGRAM = {
     **dict.fromkeys(("TJ601", "TJ602", "TJ603", "TJ606"), "it needs a device, or other libraries"),
     **dict.fromkeys(("TJ610", "TJ611", "TJ612"), "no program should meet it"),
     "TJ124": "it would replace a builtin of this process",
-    **dict.fromkeys(("TJ119", "TJ316", "TJ410", "TJ411", "TJ412", "TJ417", "TJ506", "TJ508"),
-                    "its page has none yet")}
+    **dict.fromkeys(("TJ119", "TJ316", "TJ411", "TJ412", "TJ417"), "its page has none yet")}
 """The codes whose pages have no program, and why."""
 PROGRAMS = {code: BLOCKS.findall(page) for code, page in pages().items()}
 WITH_PROGRAM = [code for code, programs in PROGRAMS.items() if len(programs) == 2]
