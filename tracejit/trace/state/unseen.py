@@ -24,7 +24,6 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.modules import is_fixed
 from tracejit.trace.ground.trees import codes_in
 from tracejit.trace.state.contents import is_same, parts_of, put_parts
-from tracejit.trace.state.reachable import reached
 from tracejit.trace.values.operands import TracedOperand
 
 __all__ = ["with_stand_ins"]
@@ -85,14 +84,19 @@ def _globals_of(fn: FunctionType) -> Iterator[str]:
 
 def _watch(fn: FunctionType, contents: list[object]) -> None:
     """Have changes refused, from now on, of what a function without source reads outside."""
-    captured = current().captured
-    for x in reached((*contents, fn)):
-        if id(x) in captured.running.unseen:  # it may have been changed by now
+    captured, pending = current().captured, contents
+    watched = captured.running.unseen
+    while pending:
+        x = pending.pop()
+        if id(x) in watched:  # it may have been changed by now
             continue
         if isinstance(x, ModuleType):
-            captured.running.unseen[id(x)] = functools.partial(_require_names, fn, x, dict(vars(x)))
+            watched[id(x)] = functools.partial(_require_names, fn, x, dict(vars(x)))
+        elif isinstance(x, tuple):
+            pending += x
         elif captured.is_from_outside(x) and (parts := parts_of(x)) is not None:
-            captured.running.unseen[id(x)] = functools.partial(_require_parts, fn, x, parts)
+            watched[id(x)] = functools.partial(_require_parts, fn, x, parts)
+            pending += parts.values()
 
 
 def _require_names(fn: FunctionType, module: ModuleType, before: dict[str, object]) -> None:
