@@ -84,7 +84,7 @@ REFUSALS = {
     "TJ303": "an int that does not fit into 64 bits",
     "TJ304": "an array of a class with operations of its own",
     "TJ305": "an array of another library",
-    "TJ306": "an argument that contains itself, or is nested too deeply",
+    "TJ306": "a container that contains itself, or is nested too deeply",
     "TJ308": "something read from outside that is no array of NumPy's",
     "TJ309": "a write that would lose a part of a number",
     "TJ310": "the class or byte order of an array is asked for",

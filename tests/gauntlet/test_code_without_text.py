@@ -267,9 +267,94 @@ def test_what_is_made_within_may_be_changed() -> None:
     names: dict[str, Any] = {}
     exec("def f(x, d):\n    d['n'] += 1\n    items = [x]\n    items.append(d['n'])\n"
          "    return sum(items)", names)
+    inner = names["f"]
 
     def f(x: float) -> Any:
         d = {"n": x}
-        return names["f"](x, d) * names["f"](x, d) + d["n"]
+        return inner(x, d) * inner(x, d) + d["n"]
 
     assert tracejit.jit(f)(1.5) == f(1.5)
+
+
+READS: dict[str, tuple[str, str]] = {
+    "namespace": ("import types; a = types.SimpleNamespace(n=[1.0])", "a.n[0]"),
+    "counter": ("import collections; a = collections.Counter('aab')", "a['a']"),
+    "ordered": ("import collections; a = collections.OrderedDict(n=1.0)", "a['n']"),
+    "bytes": ("a = bytearray(b'a')", "a[0]"),
+    "array": ("import array; a = array.array('d', [2.0])", "a[0]"),
+    "local": ("import threading; a = threading.local(); a.n = 2.0", "a.n"),
+    "context": ("import contextvars; a = contextvars.ContextVar('a', default=2.0)", "a.get()"),
+    "count": ("import itertools; a = itertools.count(1.0)", "next(a)"),
+    "cycle": ("import itertools; a = itertools.cycle([1.0, 2.0])", "next(a)"),
+    "text": ("import io; a = io.StringIO('1\\n2\\n3\\n')", "float(a.readline())"),
+    "queue": ("import queue; a = queue.Queue(); a.put(1.0); a.put(2.0)", "a.get()"),
+    "generator": ("import numpy as np; a = np.random.default_rng(3)", "a.random()"),
+    "draws": ("import numpy as np", "np.random.rand()"),
+    "errors": ("import numpy as np", "len(np.geterr()['divide'])"),
+    "seeds": ("import numpy as np", "(np.random.seed(0), 2.0)[1]"),
+    "precision": ("import numpy as np", "len(np.array2string(np.array([1 / 3])))"),
+    "spline": ("import scipy.interpolate as s; a = s.CubicSpline([0., 1., 2.], [0., 1., 4.])",
+               "a(0.5)"),
+    "sparse": ("import scipy.sparse as s, numpy as np; a = s.csr_array(np.eye(2))",
+               "(a @ np.ones(2)).sum()"),
+    "partial": ("import functools; n = [0]\ndef g(k):\n    n[0] += 1; return n[0]\n"
+                "a = functools.partial(g, 1)", "a()"),
+}
+BETWEEN: dict[str, Callable[[Any], object]] = {
+    "namespace": lambda a: a.n.__setitem__(0, 7.0), "counter": lambda a: a.update("a"),
+    "ordered": lambda a: a.update(n=7.0), "bytes": lambda a: a.__setitem__(0, 7),
+    "array": lambda a: a.__setitem__(0, 7.0), "local": lambda a: setattr(a, "n", 7.0),
+    "context": lambda a: a.set(7.0), "spline": lambda a: a.c.__setitem__((0, 0), 7.0),
+    "sparse": lambda a: a.data.__setitem__(0, 7.0),
+    "errors": lambda a: np.seterr(divide="ignore"),
+    "precision": lambda a: np.set_printoptions(precision=3),
+}
+
+
+def _results(name: str, transform: Callable[..., Any]) -> list[float]:
+    prepare, read = READS[name]
+    names: dict[str, Any] = {}
+    exec(f"{prepare}\ndef f(x):\n    return x * {read}", names)
+    f = names["f"]
+    function = transform(lambda x: f(x))
+    found = []
+    with np.errstate(), np.printoptions():
+        for _ in range(2):
+            found.append(float(function(1.5)))
+            if name in BETWEEN:
+                BETWEEN[name](names.get("a"))
+    return found
+
+
+@pytest.mark.parametrize("name", READS)
+def test_state_that_code_without_text_reads_is_read_anew_or_refused(name: str) -> None:
+    state = np.random.get_state()
+    expected = _results(name, lambda f: f)
+    np.random.set_state(state)
+    with tracejit.config(disable_jit=True):
+        try:
+            found = _results(name, tracejit.jit)
+        except tracejit.Refusal:
+            return
+    assert found == expected
+
+
+def test_containers_that_contain_themselves_are_refused() -> None:
+    items: list[Any] = [1.0]
+    items.append(items)
+    table: dict[str, Any] = {"a": 2.0}
+    table["b"] = {"c": table}
+    for function in (lambda x: x * items[0], lambda x: x * table["a"]):
+        with pytest.raises(tracejit.Refusal, match="contains itself"):
+            tracejit.jit(function)(1.5)
+
+
+def test_globals_that_hold_the_builtins_are_read() -> None:
+    names: dict[str, Any] = {}
+    exec("def f(x):\n    return x * 3.0", names)
+
+    def function(x: float) -> float:
+        return names["f"](x) * len(names["__builtins__"]["__name__"])
+
+    with tracejit.config(disable_jit=True):
+        assert tracejit.jit(function)(1.5) == function(1.5)

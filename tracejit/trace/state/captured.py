@@ -77,6 +77,9 @@ def _copy_of_set(x: Any) -> Any:
 
 _CONTAINERS = (list, tuple, dict, OrderedDict, defaultdict, deque, set, frozenset, MappingProxyType)
 """The containers of which the items are captured one by one."""
+_BUILTINS = Path(Holder(builtins), "builtins").step("attr", "__dict__")
+_BEING_READ = object()
+"""Stands for the copy of a container while its items are read."""
 _OUTSIDE = "writing to an array from outside of the captured function"
 _KEYED = (dict, set, frozenset, MappingProxyType)
 _MUTABLE = (list, dict, set, deque)
@@ -342,11 +345,19 @@ class Captures(Outside):
 
     def _container(self, path: Path, content: object) -> Any:
         """Return a copy of a container, one for all paths that lead to it."""
+        if content is vars(builtins):  # in the globals that `exec` fills
+            self.guards.append(Guarded(path, Same(_BUILTINS)))
+            return self.namespace(vars(builtins))
         _, made, first = self.made.get(id(content), (None, None, path))
+        if made is _BEING_READ:
+            raise refuse(f"a {type(content).__name__} that contains itself is read",
+                         "Read the numbers and arrays in it by a name of their own", "TJ306")
         if made is None:
+            if not isinstance(content, _MUTABLE):
+                return self._new_container(path, content)
+            self.made[id(content)] = (content, _BEING_READ, path)
             made = self._new_container(path, content)
-            if isinstance(content, _MUTABLE):
-                self.made[id(content)] = (content, made, path)
+            self.made[id(content)] = (content, made, path)
         else:
             self.guards.append(Guarded(path, Same(first)))
         return made

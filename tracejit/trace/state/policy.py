@@ -23,7 +23,7 @@ from tracejit.trace.ground.attributes import own_entries
 from tracejit.trace.ground.modules import home_of, home_of_class, is_standard
 
 __all__ = ["asks_again", "differs_elsewhere", "gives_another_value", "is_cached", "is_opaque",
-           "looks_at_frames", "looks_inside", "module_of", "reads_nothing"]
+           "looks_at_frames", "looks_inside", "module_of", "reads_nothing", "reads_state"]
 
 PURE = {"numpy", "scipy", "numba", "llvmlite", "tracejit", "functools", "operator", "itertools",
         "collections", "math", "cmath", "dataclasses", "typing", "enum", "abc", "copy", "copyreg",
@@ -122,6 +122,16 @@ LOOKS_BY_NAME = {
     "logging": READS["logging"],
 }
 """Such functions and methods of modules that need not be imported, by module and name."""
+
+
+_OF_STATE = frozenset[str]().union(
+    *READS.values(), *SETS.values(), (name for _, name in (*CLOCKS, *FRAMES)),
+    (fn.__name__ for fn in AGAIN))
+
+
+def reads_state(name: str) -> bool:
+    """Return whether a library has a function of some name that reads or changes state."""
+    return name in _OF_STATE
 
 
 def is_cached(fn: Any) -> bool:

@@ -23,13 +23,15 @@ from tracejit.ir.cells import line_name
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.modules import is_fixed
 from tracejit.trace.ground.trees import codes_in
+from tracejit.trace.state.changes import is_iterator
 from tracejit.trace.state.contents import is_same, parts_of, put_parts
+from tracejit.trace.state.guards import Content, state_of
+from tracejit.trace.state.policy import reads_state
 from tracejit.trace.values.operands import TracedOperand
 
 __all__ = ["with_stand_ins"]
 
-_DATA = (bool, int, str, bytes, type(None), type(Ellipsis), slice, range, np.dtype, list, tuple,
-         dict, set, TracedOperand)
+_DATA = (bool, int, str, bytes, type(None), type(Ellipsis), slice, range, np.dtype, TracedOperand)
 """The types of captured contents that such a function may use as they are."""
 
 _STATELESS = ("math", "cmath", "numpy", "scipy", "tracejit", "operator", "functools", "itertools",
@@ -39,6 +41,7 @@ _OF_STATE = ("breakpoint", "hash", "id", "input", "open", "print")
 """The builtins of which that is not true."""
 
 _READS, _WRITES = ("LOAD_GLOBAL", "LOAD_NAME"), ("STORE_GLOBAL", "DELETE_GLOBAL")
+_OF_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM")
 _REBINDS = ("STORE_DEREF", "DELETE_DEREF")
 _BY_NAME = ("eval", "exec", "globals", "vars")
 """The builtins that read or change names which no code shows."""
@@ -61,6 +64,7 @@ def with_stand_ins(fn: FunctionType, call: Callable[..., object]) -> FunctionTyp
     copy.__defaults__, copy.__kwdefaults__ = current().captured.defaults(fn)
     copy.__qualname__ = fn.__qualname__
     given = *(copy.__defaults__ or ()), *(copy.__kwdefaults__ or {}).values()
+    _watch_draws(fn)
     _watch(fn, [*(table[name] for name in read), *held, *given])
     return copy
 
@@ -76,10 +80,24 @@ def _globals_of(fn: FunctionType) -> Iterator[str]:
                 raise _unseen(fn, f"it assigns to {name} of a function around it")
             if instruction.opname == "IMPORT_NAME" and name.partition(".")[0] not in _STATELESS:
                 raise _unseen(fn, f"it imports {name}, whose content may change")
+            if instruction.opname in _OF_ATTRIBUTES and reads_state(name):
+                raise _unseen(fn, f"what {name}() in it reads or changes cannot be followed")
             if instruction.opname in _READS:
                 if name in _BY_NAME and name not in fn.__globals__:
                     raise _unseen(fn, f"what {name}() in it reads or changes cannot be followed")
                 yield name
+
+
+def _watch_draws(fn: FunctionType) -> None:
+    state, before = np.random.get_state(legacy=False), state_of(np.random)
+
+    def require_same() -> None:
+        if state_of(np.random) != before:
+            np.random.set_state(state)
+            raise _unseen(fn, "it draws from NumPy's global generator of random numbers, once, "
+                          "while the function around it is captured")
+
+    current().captured.running.unseen.setdefault(id(np.random), require_same)
 
 
 def _watch(fn: FunctionType, contents: list[object]) -> None:
@@ -121,8 +139,12 @@ def _changes(fn: FunctionType, x: object) -> Refusal:
 
 
 def _stand_in(fn: FunctionType, name: str, call: Callable[..., object]) -> Any:
-    content = current().captured.name(fn, name)
-    if isinstance(content, _DATA):
+    captured = current().captured
+    content = captured.name(fn, name)
+    if isinstance(content, functools.partial):
+        return _Called(content, call)
+    if isinstance(content, _DATA) or id(content) in captured.containers or (
+            type(content).__module__.startswith("tracejit.")):  # a copy, or a stand-in
         return content
     if isinstance(content, ModuleType):
         if content.__name__.partition(".")[0] in _STATELESS:
@@ -134,10 +156,12 @@ def _stand_in(fn: FunctionType, name: str, call: Callable[..., object]) -> Any:
             (content.__module__ or "").partition(".")[0] in ("builtins", *_STATELESS)
             and content.__name__ not in _OF_STATE)):
         return content
-    elif isinstance(content, (FunctionType, MethodType, BuiltinFunctionType, functools.partial)):
+    elif isinstance(content, (FunctionType, MethodType, BuiltinFunctionType)):
         return _Called(content, call)
-    elif _is_of_a_library(type(content)):
-        return content
+    elif _is_of_a_library(type(content)) and not is_iterator(content):
+        captured.freeze(content)
+        if not Content(content).opaque:
+            return content
     raise _unseen(fn, f"what it reads of {name} cannot be followed")
 
 
