@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from numba.core.typing.context import BaseContext as TypingContext
     from numba.core.typing.templates import Signature
 
-__all__ = ["CheckedPtr", "when_within", "within"]
+__all__ = ["CheckedPtr", "MatrixPart", "when_within", "within"]
 
 WORD = ir.IntType(64)
 
@@ -71,26 +72,58 @@ def _checked(builder: ir.IRBuilder, kind: CheckedPtr, value: ir.Value,
     return data, builder.select(inside, index, WORD(0))
 
 
+@dataclass(frozen=True, slots=True)
+class MatrixPart:
+    """The elements of an array that a routine touches: rows, whose starts are equally far apart.
+
+    kind, pointer -- the array's type in Numba, and the pointer to it
+    start         -- the place of the first element; None where that is 0
+    """
+
+    kind: types.Type
+    pointer: ir.Value
+    rows: ir.Value
+    columns: ir.Value
+    apart: ir.Value
+    start: ir.Value | None = None
+
+    def at(self, builder: ir.IRBuilder, data: ir.Value) -> ir.Value:
+        """Return the bare pointer to the first element."""
+        return data if self.start is None else builder.gep(data, [self.start])
+
+    def end(self, builder: ir.IRBuilder) -> ir.Value:
+        """Return the place behind the last element; 0 where there are none."""
+        none = builder.icmp_signed("<=", self.rows, WORD(0))
+        none = builder.or_(none, builder.icmp_signed("<=", self.columns, WORD(0)))
+        behind = builder.mul(builder.sub(self.rows, WORD(1)), self.apart)
+        behind = builder.add(behind, self.columns)
+        if self.start is not None:
+            behind = builder.add(behind, self.start)
+            # a place before the array is as far outside as any
+            is_before = builder.icmp_signed("<", self.start, WORD(0))
+            behind = builder.select(is_before, WORD(2 ** 63 - 1), behind)
+        return builder.select(none, WORD(0), behind)
+
+
 @contextmanager
-def when_within(builder: ir.IRBuilder,
-                operands: Sequence[tuple[Any, ir.Value, ir.Value]]) -> Iterator[list[Any]]:
-    """Write code on whole arrays, given the bare pointers to them.
+def when_within(builder: ir.IRBuilder, parts: Sequence[MatrixPart]) -> Iterator[list[Any]]:
+    """Write code on parts of arrays, given the bare pointers to their first elements.
 
     In verify mode it runs where each array has the elements that it needs; where one has not, that
     is noted.
-
-    operands -- of each array the type, the pointer, and how many of its elements are needed
     """
     pointers, fine = [], ir.IntType(1)(True)
-    for kind, pointer, count in operands:
-        if isinstance(pointer.type, ir.LiteralStructType):  # a pointer of verify mode
-            pointer, size, context = (builder.extract_value(pointer, k) for k in range(3))
-            inside = builder.icmp_signed("<=", count, size)
+    for part in parts:
+        data = part.pointer
+        if isinstance(data.type, ir.LiteralStructType):  # a pointer of verify mode
+            data, size, context = (builder.extract_value(data, k) for k in range(3))
+            end = part.end(builder)
+            inside = builder.icmp_signed("<=", end, size)
             with builder.if_then(builder.not_(inside), likely=False):
-                for k, word in enumerate((WORD(kind.number + 1), builder.sub(count, WORD(1)))):
+                for k, word in enumerate((WORD(part.kind.number + 1), builder.sub(end, WORD(1)))):
                     builder.store(word, builder.gep(context, [WORD(BAD_BUFFER + k)]))
             fine = builder.and_(fine, inside)
-        pointers.append(pointer)
+        pointers.append(part.at(builder, data))
     if isinstance(fine, ir.Constant):
         yield pointers
     else:

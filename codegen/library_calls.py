@@ -14,7 +14,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from tracejit.codegen.blas import call_fortran
-from tracejit.codegen.checked import when_within
+from tracejit.codegen.checked import MatrixPart, when_within
 from tracejit.codegen.libraries import find_blas
 from tracejit.codegen.native import pointer_or_word
 from tracejit.errors import Refusal
@@ -31,6 +31,10 @@ WORD = ir.IntType(64)
 
 
 _LETTERS = {types.float32: "s", types.float64: "d", types.complex64: "c", types.complex128: "z"}
+
+
+_Place = tuple[types.Type, ir.Value, ir.Value, ir.Value | None]
+"""A matrix: its type, the pointer, how far apart rows are, and where it begins, or None."""
 
 
 def _letter(pointer: types.Type) -> str:
@@ -55,12 +59,9 @@ def gemm(typingctx: TypingContext, left: types.Type, right: types.Type, m: types
 
     def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                  args: Sequence[ir.Value]) -> Any:
-        _, _, m_, n_, k_, a_, lda_, b_, ldb_, c_ = args
-        counts = [builder.mul(x, y) for x, y in ((m_, k_), (k_, n_), (m_, n_))]
-        with when_within(builder, [*zip((a, b, c), (a_, b_, c_), counts, strict=True)]) as (
-                left_, right_, out):
-            return _multiply(context, builder, (a, left, right), (m_, n_, k_),
-                             (left_, lda_, right_, ldb_, out, n_))
+        _, _, _, columns, _, a_, lda, b_, ldb, c_ = args
+        places = (a, a_, lda, None), (b, b_, ldb, None), (c, c_, columns, None)
+        return _multiply(context, builder, (left, right), args[2:5], places)
 
     return types.none(left, right, INT64, INT64, INT64, a, INT64, b, INT64, c), generate
 
@@ -74,33 +75,31 @@ def gemm_at(typingctx: TypingContext, left: types.Type, right: types.Type, m: ty
 
     def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                  args: Sequence[ir.Value]) -> Any:
-        parts = args[5:]
-        operands = [word for j in range(0, 9, 3)
-                    for word in (_moved(builder, *parts[j:j + 2]), parts[j + 2])]
-        return _multiply(context, builder, (a, left, right), args[2:5], operands)
+        places = [(kind, args[j], args[j + 2], args[j + 1])
+                  for kind, j in zip((a, b, c), (5, 8, 11), strict=True)]
+        return _multiply(context, builder, (left, right), args[2:5], places)
 
     kinds = (INT64,) * 3, (INT64,) * 2
     return types.none(left, right, *kinds[0], a, *kinds[1], b, *kinds[1], c, *kinds[1]), generate
 
 
-def _multiply(context: TargetContext, builder: ir.IRBuilder, kinds: tuple[Any, Any, Any],
-              sizes: Sequence[ir.Value], operands: Sequence[ir.Value]) -> ir.Value:
+def _multiply(context: TargetContext, builder: ir.IRBuilder, transposed: tuple[Any, Any],
+              sizes: Sequence[ir.Value], places: Sequence[_Place]) -> ir.Value:
     """Call BLAS, which has columns where NumPy has rows, so that it multiplies op(B).T op(A).T."""
-    pointer, left, right = kinds
+    left, right = (kind.literal_value for kind in transposed)
     rows, columns, inner = sizes
-    a, lda, b, ldb, c, ldc = operands
+    shapes = ((rows, inner) if left == "N" else (inner, rows),
+              (inner, columns) if right == "N" else (columns, inner), (rows, columns))
+    parts = [MatrixPart(kind, pointer, *shape, apart, start)
+             for (kind, pointer, apart, start), shape in zip(places, shapes, strict=True)]
+    pointer = parts[0].kind
     one, zero = _number(context, pointer, 1.0), _number(context, pointer, 0.0)
-    call_fortran(builder, _letter(pointer) + "gemm", "cciiisplplspl",
-                 [_char(right.literal_value), _char(left.literal_value), columns, rows, inner,
-                  one, b, ldb, a, lda, zero, c, ldc])
+    with when_within(builder, parts) as (a, b, c):
+        lda, ldb, ldc = (part.apart for part in parts)
+        call_fortran(builder, _letter(pointer) + "gemm", "cciiisplplspl",
+                     [_char(right), _char(left), columns, rows, inner,
+                      one, b, ldb, a, lda, zero, c, ldc])
     return context.get_dummy_value()
-
-
-def _moved(builder: ir.IRBuilder, pointer: ir.Value, start: ir.Value) -> ir.Value:
-    """Return the pointer to an element of an array."""
-    if isinstance(pointer.type, ir.LiteralStructType):  # a pointer of verify mode
-        pointer = builder.extract_value(pointer, 0)
-    return builder.gep(pointer, [start])
 
 
 @intrinsic
@@ -112,8 +111,10 @@ def potrf(typingctx: TypingContext, n: types.Type, a: types.Type) -> Any:
         with builder.goto_entry_block():
             info = builder.alloca(WORD)
         builder.store(WORD(0), info)
-        call_fortran(builder, _letter(a) + "potrf", "ciplp",
-                     [_char("U"), args[0], args[1], args[0], info])
+        n_, a_ = args
+        with when_within(builder, [MatrixPart(a, a_, n_, n_, n_)]) as (matrix,):
+            call_fortran(builder, _letter(a) + "potrf", "ciplp",
+                         [_char("U"), n_, matrix, n_, info])
         return builder.load(info)
 
     return INT64(INT64, a), generate
@@ -132,7 +133,10 @@ def getrf(typingctx: TypingContext, n: types.Type, a: types.Type, pivots: types.
         if find_blas()[1] != 64:
             raise Refusal("LU factorizations need NumPy's own OpenBLAS, whose integers have 64 "
                           "bits. Install NumPy from PyPI", "TJ606")
-        call_fortran(builder, _letter(a) + "getrf", "iiplpp", [n_, n_, a_, n_, pivots_, info])
+        parts = [MatrixPart(a, a_, n_, n_, n_), MatrixPart(pivots, pivots_, WORD(1), n_, n_)]
+        with when_within(builder, parts) as (matrix, swaps):
+            call_fortran(builder, _letter(a) + "getrf", "iiplpp",
+                         [n_, n_, matrix, n_, swaps, info])
         return builder.load(info)
 
     return INT64(INT64, a, pivots), generate
@@ -150,10 +154,12 @@ def trsm(typingctx: TypingContext, triangle: types.Type, transposed: types.Type,
                  args: Sequence[ir.Value]) -> Any:
         _, _, _, rows, columns, a_, b_ = args
         stored = "U" if triangle.literal_value == "L" else "L"
-        call_fortran(builder, _letter(a) + "trsm", "cccciisplpl",
-                     [_char("R"), _char(stored), _char(transposed.literal_value),
-                      _char(diagonal.literal_value), columns, rows,
-                      _number(context, a, 1.0), a_, rows, b_, columns])
+        parts = [MatrixPart(a, a_, rows, rows, rows), MatrixPart(b, b_, rows, columns, columns)]
+        with when_within(builder, parts) as (factor, target):
+            call_fortran(builder, _letter(a) + "trsm", "cccciisplpl",
+                         [_char("R"), _char(stored), _char(transposed.literal_value),
+                          _char(diagonal.literal_value), columns, rows,
+                          _number(context, a, 1.0), factor, rows, target, columns])
         return context.get_dummy_value()
 
     return types.none(triangle, transposed, diagonal, INT64, INT64, a, b), generate

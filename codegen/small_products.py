@@ -19,7 +19,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from tracejit.codegen.checked import when_within
+from tracejit.codegen.checked import MatrixPart, when_within
 from tracejit.codegen.loop_hints import mark_vectors
 
 if TYPE_CHECKING:
@@ -46,9 +46,10 @@ def small_gemm_with(flags: tuple[str, ...]) -> Any:
         def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                      args: Sequence[ir.Value]) -> Any:
             rows, columns, inner = args[2:5]
-            counts = [builder.mul(x, y) for x, y in (
-                (rows, inner), (inner, columns), (rows, columns))]
-            with when_within(builder, [*zip((a, b, c), args[5:], counts, strict=True)]) as pointers:
+            shapes = (rows, inner), (inner, columns), (rows, columns)
+            parts = [MatrixPart(kind, pointer, *shape, shape[1])
+                     for kind, pointer, shape in zip((a, b, c), args[5:], shapes, strict=True)]
+            with when_within(builder, parts) as pointers:
                 made = _small_product(builder.module, left.literal_value + right.literal_value,
                                  pointers[0].type, flags)
                 builder.call(made, [*args[2:5], *pointers])

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import tracejit
+from tracejit.codegen import matmul, routines
+from tracejit.codegen.expression_edits import integer
 from tracejit.codegen.loop_expressions import ONE, Bin
 from tracejit.codegen.matmul import HostProducts
 from tracejit.codegen.products import as_product
@@ -113,3 +115,67 @@ def test_verify_mode_sees_a_product_that_is_too_large(size, monkeypatch):
     with tracejit.config(verify=True), pytest.raises(
             IRError, match="reads or writes"):
         tracejit.jit(lambda x, y: x @ y)(x, x)
+
+
+def _shifted(words, place, by):
+    words[place] = Bin("+", words[place], by)
+    return words
+
+
+@pytest.mark.parametrize("spec", ["aij,ajk->aik", "aij,akj->aik", "iaj,ajk->aik", "aji,ajk->aik"])
+@pytest.mark.parametrize("place", [*range(2, 5), 6, 7, 9, 10, 12, 13])
+def test_verify_mode_sees_a_part_of_an_array_that_ends_outside(spec, place, monkeypatch):
+    """Of products in a batch: each size too large by 1, each start and distance by 500."""
+    whole = matmul.call
+
+    def too_large(name, *words):
+        if name == "gemm_at":
+            words = _shifted([*words], place, ONE if place < 5 else integer(500))
+        return whole(name, *words)
+
+    monkeypatch.setattr(matmul, "call", too_large)
+    left, right = spec.partition("->")[0].split(",")
+    sizes = {"a": 3, "i": 20, "j": 21, "k": 22}
+    x, y = (np.ones([sizes[c] for c in labels]) for labels in (left, right))
+    with tracejit.config(verify=True), pytest.raises(IRError, match="reads or writes"):
+        tracejit.jit(lambda x, y: np.einsum(spec, x, y))(x, y)
+
+
+def test_verify_mode_sees_a_part_of_an_array_that_begins_before_it(monkeypatch):
+    whole = matmul.call
+    monkeypatch.setattr(matmul, "call", lambda name, *words: whole(
+        name, *(_shifted([*words], 6, integer(-5)) if name == "gemm_at" else words)))
+    x = np.ones((3, 20, 20))
+    with tracejit.config(verify=True), pytest.raises(IRError, match="reads or writes"):
+        tracejit.jit(lambda x, y: x @ y)(x, x)
+
+
+@pytest.mark.parametrize("spec", [spec for spec in SPECS if (p := as_product(spec)) and p.batch])
+def test_verify_mode_lets_products_in_a_batch_be(spec):
+    with tracejit.config(verify=True):
+        f = tracejit.jit(lambda x, y: np.einsum(spec, x, y))
+        for sizes in (SIZES, {**SIZES, "a": 0}, {**SIZES, "i": 0}, {**SIZES, "j": 0}):
+            x, y = _arrays(spec, sizes)
+            np.testing.assert_allclose(f(x, y), np.einsum(spec, x, y), rtol=1e-11, atol=1e-11)
+
+
+FACTORS = {"potrf": (0, lambda x, y: np.linalg.cholesky(x)),
+           "getrf": (0, lambda x, y: np.linalg.slogdet(x)[1]),
+           "trsm": (3, np.linalg.solve)}
+
+
+@pytest.mark.parametrize("name", FACTORS)
+@pytest.mark.parametrize("by", [0, 9])
+def test_verify_mode_sees_a_factor_that_is_too_large(name, by, monkeypatch):
+    place, f = FACTORS[name]
+    whole = routines.call
+    monkeypatch.setattr(routines, "call", lambda fn, *words: whole(
+        fn, *(_shifted([*words], place, integer(by)) if fn == name else words)))
+    x, y = np.eye(5) + 0.1, np.ones((5, 3))
+    with tracejit.config(verify=True):
+        g = tracejit.jit(f)
+        if not by:
+            np.testing.assert_allclose(g(x, y), f(x, y), rtol=1e-12)
+            return
+        with pytest.raises(IRError, match="reads or writes"):
+            g(x, y)
