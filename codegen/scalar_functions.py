@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any
 
 from tracejit.ir import (
@@ -42,10 +42,13 @@ def linked(plain: dict[str, FunctionType], compiled: Callable[[FunctionType], ob
     """
     made: dict[str, Any] = {name: names[name] for name in ("tgamma", "lgamma")}
     for name, fn in plain.items():
-        called = {n: made[n] for n in fn.__code__.co_names if n in made}
+        code = fn.__code__
+        called = {n: made[n] for n in (*code.co_names, *code.co_freevars) if n in made}
         if called:
-            fn = FunctionType(fn.__code__, {**fn.__globals__, **called}, fn.__name__,
-                              fn.__defaults__, fn.__closure__)
+            cells = tuple(CellType(called[n]) if n in called else cell
+                          for n, cell in zip(code.co_freevars, fn.__closure__ or (), strict=True))
+            fn = FunctionType(code, {**fn.__globals__, **called}, fn.__name__,
+                              fn.__defaults__, cells)
         made[name] = compiled(fn)
     return made
 
@@ -107,17 +110,10 @@ def definitions(names: dict[str, Any]) -> dict[str, Any]:
                     real, imag = real * c - imag * d, real * d + imag * c
                 c, d = c * c - d * d, c * d + d * c
                 n >>= 1
+            power = complex(real, imag)
             if u > 0:
-                return complex(real, imag)
-            if abs(real) >= abs(imag):  # as `cdiv`
-                if real == 0:
-                    return complex(1 / abs(real), imag / abs(real))
-                ratio = imag / real
-                scale = 1 / (real + imag * ratio)
-                return complex(scale, (0 - ratio) * scale)
-            ratio = real / imag
-            scale = 1 / (imag + real * ratio)
-            return complex(ratio * scale, (0 * ratio - 1) * scale)
+                return power
+            return cdiv(complex(u / u, u - u), power)  # type: ignore[no-untyped-call]
         if a == 0 and b == 0:
             return complex(0.0, 0.0) if u > 0 else complex(nan, nan)
         power = log(x)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tracejit
+from tracejit.codegen.scalar_functions import linked
 
 EDGES = [0.0, -0.0, 1.0, -0.3, 2.5, 1e-200, 1e200, np.inf, -np.inf, np.nan]
 BASES = np.array([complex(a, b) for a in EDGES for b in EDGES])
@@ -41,3 +42,25 @@ def test_derivatives_by_both_are_those_of_differences() -> None:
     for k in range(3):
         step = h * np.eye(3)[k]
         assert by_x[k] == pytest.approx((f(x + step, y) - f(x - step, y)) / (2 * h), rel=1e-7)
+
+
+@pytest.mark.parametrize("exponent", [-1, -2, -5, -99])
+def test_a_negative_power_is_the_quotient_of_a_kernel_bit_by_bit(exponent: int) -> None:
+    power, quotient = tracejit.jit(lambda x, y: x ** y), tracejit.jit(lambda x: 1 / x)
+    bases = BASES[(abs(BASES) > 0.1) & (abs(BASES) < 10)]  # which have no power that overflows
+    with np.errstate(all="ignore"):
+        found = power(bases, complex(exponent))
+        np.testing.assert_array_equal(found, quotient(power(bases, complex(-exponent))))
+
+
+def test_functions_call_the_compiled_forms_of_those_around_them() -> None:
+    def first(x: float) -> float:
+        return x
+
+    def second(x: float) -> float:
+        return first(x) + shift
+
+    shift = 2.0
+    by_name = linked({"first": first, "second": second}, lambda f: lambda x: 10 * f(x),
+                     {"tgamma": None, "lgamma": None})
+    assert by_name["second"](1.0) == 10 * (10 * 1.0 + 2.0)
