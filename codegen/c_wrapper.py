@@ -21,7 +21,7 @@ from tracejit.codegen.c_interface import (
 )
 from tracejit.codegen.context import ALLOCATOR, LOGS
 from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.plan import dim_code
+from tracejit.codegen.plan import Overflowing, dim_code
 from tracejit.codegen.slots import ALIGNMENT, arena_size
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim
@@ -173,26 +173,6 @@ def _return_if(b: ir.IRBuilder, condition: ir.Value, code: int) -> None:
         b.ret(WORD(code))
 
 
-class _Overflowing:
-    """Arithmetic on words that notes where it overflows; all else is the builder's."""
-
-    def __init__(self, builder: ir.IRBuilder) -> None:
-        self.builder, self.overflow = builder, BIT(0)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.builder, name)
-
-    def add(self, x: ir.Value, y: ir.Value) -> Any:
-        return self._note(self.builder.sadd_with_overflow(x, y))
-
-    def mul(self, x: ir.Value, y: ir.Value) -> Any:
-        return self._note(self.builder.smul_with_overflow(x, y))
-
-    def _note(self, pair: object) -> Any:
-        self.overflow = self.builder.or_(self.overflow, self.builder.extract_value(pair, 1))
-        return self.builder.extract_value(pair, 0)
-
-
 def _check_sizes(b: ir.IRBuilder, interface: CInterface, known: Mapping[Any, object]) -> Any:
     """Return from the function with a code where sizes do not fit; else give the workspace's bytes.
 
@@ -203,7 +183,7 @@ def _check_sizes(b: ir.IRBuilder, interface: CInterface, known: Mapping[Any, obj
     for v in kernel.graph.sizes:
         negative = b.or_(negative, b.icmp_signed("<", known[v], WORD(0)))
     _return_if(b, negative, NEGATIVE)
-    checked = _Overflowing(b)
+    checked = Overflowing(b)
 
     def number(d: Dim) -> Any:
         return dim_code(checked, d, known.__getitem__)

@@ -68,7 +68,10 @@ class Body:
         needed, known = plan[-1], plan_dims(self.kernel)[-1]
         if self.kernel.arena:
             pointers.append(self.memory.arena(needed, known if isinstance(known, int) else None))
-        with cgutils.if_unlikely(self.builder, self.memory.has_failed()):
+        no_room = self.memory.has_failed()
+        if not (self.kernel.arena or self.machine.is_fixed):  # then the plan says 0 or TOO_MUCH
+            no_room = self.builder.or_(no_room, self.builder.icmp_signed("!=", needed, WORD(0)))
+        with cgutils.if_unlikely(self.builder, no_room):
             self._leave(self.machine.no_room, [self.builder.sitofp(needed, ir.DoubleType())])
         ctx, status = self._run(pointers, plan[:len(sizes)])
         self.memory.free()

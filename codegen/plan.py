@@ -9,7 +9,7 @@ room for the shape. It returns nonzero where the arguments do not fit this progr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,16 +18,21 @@ from llvmlite import ir
 
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.slots import arena_size
-from tracejit.ir.core import Graph, Value
-from tracejit.ir.dims import Dim, IntegerCall, bare_value
+from tracejit.ir.core import Graph, Value, param_dims
+from tracejit.ir.dims import Dim, Expr, IntegerCall, bare_value, dim_values, product
 from tracejit.ir.types import Aval
+from tracejit.ir.walk import all_eqns
 
-__all__ = ["Condition", "SizePlan", "plan_dims", "plan_text", "size_plan"]
+__all__ = ["Condition", "Overflowing", "SizePlan", "plan_dims", "plan_text", "size_plan"]
 
 Condition = tuple[Dim, str, bool]
 """`dim relation 0` must be this truth value."""
 
 WORD = ir.IntType(64)
+
+TOO_MUCH = 2 ** 62
+"""The bytes of an arena that nobody has: the plan says so where its numbers have more than 64 bits.
+"""
 
 
 @dataclass(frozen=True)
@@ -96,16 +101,58 @@ def plan_text(kernel: Kernel, conditions: Sequence[Condition]) -> str:
     def number(d: Dim) -> Any:
         return dim_code(builder, d, lambda v: words[plan.sizes[v]])
 
+    checked = Overflowing(builder)
     bad = ir.IntType(1)(0)
     for k, d in plan.checks:
         bad = builder.or_(bad, builder.icmp_signed("!=", number(d), words[k]))
     for d, relation, truth in plan.conditions:
         holds = builder.icmp_signed(relation, number(d), WORD(0))
         bad = builder.or_(bad, builder.not_(holds) if truth else holds)
-    for k, d in enumerate(plan_dims(kernel)):
-        builder.store(number(d), builder.gep(out, [WORD(k)]))
+    made = [dim_code(checked, d, lambda v: words[plan.sizes[v]])
+            for d in (*_counts(kernel.graph, plan.sizes), *plan_dims(kernel))]
+    made = made[-len(plan_dims(kernel)):]
+    too_much = builder.or_(checked.overflow, builder.icmp_signed(">", made[-1], WORD(TOO_MUCH)))
+    made[-1] = builder.select(too_much, WORD(TOO_MUCH), made[-1])
+    for k, word in enumerate(made):
+        builder.store(word, builder.gep(out, [WORD(k)]))
     builder.ret(builder.zext(bad, WORD))
     return str(module)
+
+
+def _counts(graph: Graph, sizes: Container[Value]) -> dict[Dim, None]:
+    """Return the numbers of elements, and others, that sizes of a call multiply up to.
+
+    Arrays count whether they are stored or not: NumPy has all of them.
+    """
+    numbers: dict[Dim, None] = {}
+    for eqn in all_eqns(graph.block):
+        for v in eqn.outputs:
+            if isinstance(v.aval, Aval) and len(v.aval.shape) > 1:
+                numbers[product(v.aval.shape)] = None
+        numbers.update(dict.fromkeys(param_dims(eqn.params)))
+    return {d: None for d in numbers if isinstance(d, Expr)
+            and any(len(monomial) > 1 for monomial, _ in d.terms)
+            and all(v in sizes for v in dim_values(d))}
+
+
+class Overflowing:
+    """Arithmetic on words that notes where it overflows; all else is the builder's."""
+
+    def __init__(self, builder: ir.IRBuilder) -> None:
+        self.builder, self.overflow = builder, ir.IntType(1)(0)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.builder, name)
+
+    def add(self, x: ir.Value, y: ir.Value) -> Any:
+        return self._note(self.builder.sadd_with_overflow(x, y))
+
+    def mul(self, x: ir.Value, y: ir.Value) -> Any:
+        return self._note(self.builder.smul_with_overflow(x, y))
+
+    def _note(self, pair: object) -> Any:
+        self.overflow = self.builder.or_(self.overflow, self.builder.extract_value(pair, 1))
+        return self.builder.extract_value(pair, 0)
 
 
 def dim_code(builder: ir.IRBuilder, d: Dim, known: Callable[[Value], object]) -> Any:

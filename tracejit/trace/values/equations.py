@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from tracejit.ir.core import Atom, Block, Literal, Op, Params, Site, Value
 from tracejit.ir.dims import Dim, Expr, bare_value, clamps, dim_values
 from tracejit.ir.dtypes import DTYPES, is_half, remedy_for_dtype
 from tracejit.ir.optable import find_op
+from tracejit.ir.types import Aval, Type
 from tracejit.trace.ground.context import current, refuse, refuse_outside
 from tracejit.trace.ground.dispatch import FUNCTIONS, UFUNCS, Changing, loop_dtypes
 from tracejit.trace.ground.layouts import joined, lay_out
@@ -43,7 +45,32 @@ def emit(op: Op | str, inputs: Sequence[Atom], params: Params | None = None,
          regions: Sequence[Block] = (), site: Site | None = None) -> tuple[Value, ...]:
     """Append an equation to the present capture and return its results."""
     op = find_op(op) if isinstance(op, str) else op
-    return current().builder.emit(op, inputs, params, regions, site)
+    made = current().builder.emit(op, inputs, params, regions, site)
+    for v in made:
+        _require_addressable(v.aval)
+    return made
+
+
+def _require_addressable(aval: Type) -> None:
+    """Raise NumPy's error for an array of more bytes than 63 bits count, whatever its size is for.
+
+    Sizes that are not known yet are looked at by each call (`codegen/plan.py`).
+    """
+    if not isinstance(aval, Aval):
+        return
+    consts = [d.const if isinstance(d, Expr) else d for d in aval.shape]
+    if all(c < _LONG for c in consts):
+        return
+    if max(consts) > _MOST:
+        raise ValueError("Maximum allowed dimension exceeded")
+    known = [d for d in aval.shape if isinstance(d, int) and d]
+    if math.prod(known) * aval.dtype.itemsize > _MOST:
+        raise ValueError("array is too big; `arr.size * arr.dtype.itemsize` is larger than the "
+                         "maximum possible size.")
+
+
+_LONG, _MOST = 2 ** 15, 2 ** 63 - 1
+"""Sizes up to which shapes of at most four axes need no look, and the most that a word counts."""
 
 
 def emit_value(op: Op | str, inputs: Sequence[Atom], params: Params | None = None) -> Value:
