@@ -231,6 +231,8 @@ class Frame:
     """The lists that are indexed by a number of such a loop, in case they get longer in it."""
     tags: dict[Value, frozenset[int]] = field(default_factory=dict)
     """The numbers that tags of choices may have in it (`choices.py`)."""
+    is_rest: bool = False
+    """Whether it is a branch with the code behind an operation in a `try`: not traced again."""
     left_by_errors: bool = False
     """Whether it is a loop that an error may end which a `try` around it catches."""
     where: Any = None
@@ -466,7 +468,7 @@ class Trace:
             del self.joined[joined:]
             if self.frames:
                 self.frames[-1].read |= frame.read
-            for place, before in frame.written.values():
+            for place, before in reversed(frame.written.values()):  # a list's, and then all of it
                 held = getattr(place, "container", None)
                 is_gone = isinstance(held, list) and getattr(place, "item", 0) >= len(held)
                 if id(held) not in frame.contents and not is_gone:

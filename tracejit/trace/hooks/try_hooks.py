@@ -16,7 +16,6 @@ from tracejit.ir.core import Eqn
 from tracejit.trace.containers.places import NamePlace, Poison, name_places
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.faults import as_in_python
-from tracejit.trace.ground.restarts import Grows
 from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.hooks.loop_hooks import LoopHooks
 from tracejit.trace.python.caught import may_raise, rest_on_sizes
@@ -92,12 +91,6 @@ class TryHooks(LoopHooks):
                         raise
                     ended = _ended_by(e)
                 return close_opened(opened, ended)
-        except Grows as e:
-            if any(e.frame is o.frame for o in trace.opened[opened:]):
-                raise refuse("a list that gets longer or shorter in a `try`, where data decides "
-                             "whether it comes to that",
-                             "Change the list after the `try`", "TJ410") from None
-            raise
         finally:
             while len(trace.opened) > opened:
                 trace.opened[-1].give_up()

@@ -62,7 +62,13 @@ from tracejit.trace.python.library import LIBRARY
 from tracejit.trace.python.list_searches import search_of
 from tracejit.trace.python.objects_gone_through import give_up_runs_of_objects
 from tracejit.trace.python.operator_functions import AS_WRITTEN
-from tracejit.trace.python.taking import is_ours_called, take, takes, with_generators
+from tracejit.trace.python.taking import (
+    is_ours_called,
+    take,
+    takes,
+    takes_in_turn,
+    with_generators,
+)
 from tracejit.trace.python.users_functions import call_python
 from tracejit.trace.regions.choosing import with_plain
 from tracejit.trace.state.insides import read_insides
@@ -209,7 +215,7 @@ def _answered(fn: Callable[..., object], args: Args, kwargs: Kwargs,
         args = with_generators(fn, args)
     if known and fn in LIBRARY and is_ours_called(fn, (*args, *kwargs.values())):
         return args, call_python(LIBRARY[fn], args, kwargs)
-    if any(isinstance(x, UsersGenerator) for x in (*args, *kwargs.values())):
+    if takes_in_turn(fn, (*args, *kwargs.values())):
         result = take(fn, args, kwargs, known, is_users)
         if result is not NotImplemented:
             return args, result

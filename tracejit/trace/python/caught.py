@@ -10,7 +10,7 @@ import numpy as np
 
 from tracejit.errors import TracejitError, raisable
 from tracejit.ir.core import Eqn
-from tracejit.ir.lowering import Callback, Effect, Library, Native
+from tracejit.ir.lowering import Callback, Effect, Library, LogOp, Native
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import NeedStatic
 from tracejit.trace.ground.source import PACKAGE, find_site
@@ -79,6 +79,8 @@ def _errors(eqn: Eqn) -> Iterator[type[Exception]]:
             yield kind
     elif isinstance(how, Library) and how.routine in _ERRORS_OF_ROUTINES:
         yield from _ERRORS_OF_ROUTINES[how.routine]
+    elif isinstance(how, LogOp):  # an effect, so that the way back begins there
+        pass
     elif eqn.op.effect or isinstance(how, (Library, Native, Callback)):
         yield Exception
     for region in eqn.regions:

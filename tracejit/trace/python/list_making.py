@@ -25,7 +25,7 @@ from tracejit.trace.containers.runs import (
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import FUNCTIONS, Changing
 from tracejit.trace.ground.restarts import Grows, NeedStatic, PlaceInCode, Relist, Unroll
-from tracejit.trace.ground.upward import above
+from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.lists.filling import Alike, at_least_none
 from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.lists.iterables import Iterated, TracedIterable, counted
@@ -33,6 +33,7 @@ from tracejit.trace.lists.known_lengths import is_in_run, need_run
 from tracejit.trace.lists.list_runs import is_plain_number, joined
 from tracejit.trace.lists.read_only import freeze_like
 from tracejit.trace.lists.rows import Rows, as_node, is_row, joint_template, places_of, same_rows
+from tracejit.trace.python.from_generators import collected
 from tracejit.trace.regions.loops import is_of_open_loop, trace_loop
 from tracejit.trace.state.changes import note_made
 from tracejit.trace.values.equations import cast, dims_of, emit_value, lift, to_dim
@@ -52,6 +53,8 @@ def list_of(items: TracedIterable, element: Callable[[object], object]) -> list[
     count = items.count
     if isinstance(count, int) and why is None and not (items.is_of_runs or is_in_run()):
         why = ""  # its length is known
+    if why is None and where in trace.left_loops:  # an error of an item ends it
+        return None
     if why is None:
         try:
             run = _Maker(items, element, where).run()
@@ -106,6 +109,7 @@ class _Maker:
         trace.carried.add(index)
         try:
             with trace.region("loop", (index,)) as (frame, scope):
+                frame.where = self.where
                 x = self.element(items.item(SymInt(index.dim)))
                 made = {v for e in scope.eqns for v in e.outputs}
                 if isinstance(x, Tracer) and x.is_array and x.cell.depth < frame.depth:
@@ -256,7 +260,8 @@ def list_from(x: object) -> list[Any] | None:
         return None
     if isinstance(x, Tracer) and x.ndim == 1 and place_in_code() not in current().plain_lists:
         return _stored_here(FUNCTIONS[np.array](x), 0, of_one_kind(x.dtype, False))
-    return list_of(items, lambda v: v)
+    found = list_of(items, lambda v: v)
+    return ABOVE.call_function(collected, (items,), {}) if found is None else found
 
 
 def nested_list(x: Tracer) -> Any:

@@ -21,6 +21,7 @@ from tracejit.trace.python.kinds_of_values import type_of
 from tracejit.trace.python.numbers_before_objects import as_a_users_class_sees
 from tracejit.trace.python.percent import percent_text
 from tracejit.trace.python.special_methods import is_plain, special_method
+from tracejit.trace.python.taking import extends_one_by_one
 from tracejit.trace.state.changes import CONTAINERS, note_made, note_new
 from tracejit.trace.state.texts import read_as_text
 from tracejit.trace.state.uncaptured import call_watched, read_operand
@@ -89,7 +90,8 @@ def inplace(op: str, a: object, b: Any) -> Any:
         return binary(op, a, b)  # `+=` is the list's also where a class has an `__add__`
     if isinstance(a, list) and _is_numpys(b) and (op == "Add" or np.ndim(b)):
         return binary(op, a, b)  # arrays take lists for arrays, before lists could take them
-    if isinstance(a, list) and op == "Add" and isinstance(b, UsersGenerator):
+    if isinstance(a, list) and op == "Add" and (
+            isinstance(b, UsersGenerator) or extends_one_by_one(a.extend, (b,))):
         ABOVE.call_function(from_generators.extended, (a, b), {})
         return a
     if isinstance(a, list) and op == "Add" and (has_runs(a) or holds_runs(b) or (

@@ -7,7 +7,7 @@ import functools
 import itertools
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import GeneratorType
 from typing import Any
 
@@ -31,7 +31,8 @@ from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["is_ours_called", "take", "takes", "with_generators"]
+__all__ = ["extends_one_by_one", "is_ours_called", "take", "takes", "takes_in_turn",
+           "with_generators"]
 
 _LISTS: tuple[Any, ...] = (list, tuple, sorted, dict, deque, collections.Counter)
 """The functions that take all items before they go on."""
@@ -89,6 +90,17 @@ def _is_decided_by_data(fn: object, args: tuple[object, ...]) -> bool:
         return holds_traced(args[:1])
     return any(fn is f for f in _WITH_TESTS) and (isinstance(args[-1], Tracer) or (
         fn is not filter and holds_traced(args[1:])))
+
+
+def extends_one_by_one(fn: Callable[..., object], args: tuple[object, ...]) -> bool:
+    """Return whether a list has got the items before one that raises an error, which is caught."""
+    return bool(current().attempts) and isinstance(getattr(fn, "__self__", None), (
+        list, deque)) and fn.__name__ == "extend" and any(isinstance(x, Iterator) for x in args)
+
+
+def takes_in_turn(fn: Callable[..., object], given: tuple[object, ...]) -> bool:
+    """Return whether a call gets a generator, or adds items to a list one by one."""
+    return any(isinstance(x, UsersGenerator) for x in given) or extends_one_by_one(fn, given)
 
 
 def take(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object],

@@ -26,10 +26,14 @@ import numpy as np
 
 from tracejit.errors import TracejitError
 from tracejit.trace.containers.choices import learn
-from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.containers.places import same_structure
+from tracejit.trace.containers.runs import place_in_code
+from tracejit.trace.containers.whole_lists import WholeList, lists_among, settled_places
+from tracejit.trace.ground.context import Place, current, refuse
 from tracejit.trace.ground.faults import NAMES, as_in_python, is_ours
-from tracejit.trace.ground.restarts import NeedLeaving
+from tracejit.trace.ground.restarts import NeedLeaving, Unroll
 from tracejit.trace.ground.upward import ABOVE, above
+from tracejit.trace.lists.forms import Form, form_of, holds_logs, joint_form, listed
 from tracejit.trace.regions.branches import as_condition, end_branch, merge_branches, trace_branch
 from tracejit.trace.regions.caught_errors import Attempt, Fault
 from tracejit.trace.regions.raising import BranchJumped, BranchRaised, is_pythons, require_raisable
@@ -156,7 +160,7 @@ class _Opened:
         self.by_data = rests_on_data(self.condition)
         self.region = trace.region("if")
         self.frame, self.scope = self.region.__enter__()
-        self.frame.by_data = self.by_data
+        self.frame.by_data, self.frame.is_rest = self.by_data, True
         learn(self.condition.value, True, self.frame.tags)
         trace.opened.append(self)
 
@@ -175,19 +179,42 @@ class _Opened:
         if self.frame.taken_in:
             raise refuse("a list put into a list in a `try`, where data decides whether it comes "
                          "to that", "Put it there after the `try`", "TJ410")
-        places = {p.key: p for p in self.names}
-        then = end_branch(self.frame, self.scope, self.names, ended, {})
+        lists = lists_among(p for p, _ in self.frame.written.values())
+        names: list[Place] = [*self.names, *lists]
+        places = {p.key: p for p in names}
+        forms = {} if ended is BranchRaised else self._forms(lists)
+        items = {p.key: listed(p.items, forms[p.key], place_in_code())
+                 for p in lists if p.key in forms}
+        then = end_branch(self.frame, self.scope, names, ended, items)
         self.give_up()
 
         def fail() -> None:
             self.otherwise()
             raise BranchJumped
 
-        other = trace_branch(fail, self.names, ABOVE.DataLists(), self.by_data, {},
+        other = trace_branch(fail, names, ABOVE.DataLists(), self.by_data, forms,
                              self.condition, False)
         for b in (then, other):
             places.update(b.places)
-        merge_branches(self.condition, [then, other], places)
+        merge_branches(self.condition, [then, other], settled_places(places))
+
+    def _forms(self, lists: Sequence[WholeList]) -> dict[object, Form]:
+        """Return the forms of the items of lists that have not as many in both branches."""
+        written = self.frame.written
+        found = {}
+        for p in lists:
+            before: Any = written[p.key][1]
+            if same_structure(before, p.items) and not holds_logs(p.items):
+                continue
+            try:
+                form = joint_form(form_of(before), form_of(p.items))
+            except Unroll as e:
+                raise refuse("a list that gets longer or shorter in a `try`, where data decides "
+                             f"whether it comes to that: {e.why}", "Change the list after the "
+                             "`try`", "TJ410") from None
+            if form is not None:
+                found[p.key] = form
+        return found
 
 
 @above

@@ -232,9 +232,10 @@ def trace_branch(fn: Callable[[], Any], names: Sequence[Place], lists: Any,
             ended = ABOVE.close_opened(len(trace.opened), _run_branch(fn))
             found = {p.key: p for p in (
                 *(p for p, _ in frame.written.values()), *names)}
+            left = {} if ended is BranchRaised else forms
             items = {key: listed(found[key].get(), form, place_in_code())
-                     for key, form in forms.items()
-                     if key in found and not ended and type(found[key].get()) is list}
+                     for key, form in left.items()
+                     if key in found and type(found[key].get()) is list}
             branch = end_branch(frame, scope, names, ended, items)
     finally:
         for x, items, _ in reversed(taken_in):

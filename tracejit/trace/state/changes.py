@@ -14,10 +14,12 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from tracejit.trace.containers.container_aliases import is_joined, refuse_joined_change
+from tracejit.trace.containers.heap import has_iterators
 from tracejit.trace.containers.places import AttributePlace, ItemPlace, shows_of_class
 from tracejit.trace.containers.records import is_of_iteration, is_record
+from tracejit.trace.containers.whole_lists import WholeList
 from tracejit.trace.ground.attributes import own_names
-from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.context import Frame, current, refuse
 from tracejit.trace.ground.dependencies import note_order
 from tracejit.trace.ground.restarts import Grows, NotRepeatable, Relist, Unroll
 from tracejit.trace.state.left_iterators import refuse_left
@@ -69,34 +71,54 @@ def known_container(x: object, what: str | None = None, by_data: bool = False) -
             or branch carries a list's storage (`Grows`), is unrolled (`Unroll`), or is refused
     by_data -- whether a region inside, where data decides, changes how many items it has
     """
-    frames = current().frames
-    for frame in reversed(frames):
+    rest: list[object] | None = None
+    for frame in reversed(current().frames):
         if id(x) in frame.created:
             if by_data and id(x) in frame.growing:
                 raise Grows(frame, x, f"{what} needs its iterations one by one", by_data=True)
+            _note_all_items(rest, frame.depth)
             return frame.depth
-        if frame.kind == "probe":
+        if frame.is_rest and what is not None and type(x) is list:
+            rest, by_data = x, True
+        elif frame.kind == "probe":
             if isinstance(x, (list, deque, bytearray, dict)):
                 frame.contents.setdefault(id(x), (x, x.copy()))
             elif what is not None:
                 raise NotRepeatable
-        elif frame.kind == "loop" and what is not None:
-            why = f"{what} needs its iterations one by one"
-            by_data = by_data or frame.by_data
-            raise Grows(frame, x, why, by_data) if type(x) is list and (
-                by_data or frame.grows) else Unroll(why)
-        elif frame.kind == "if" and what is not None:
-            refusal = refuse(f"{what} in a branch on data", "Use arrays, or assign to a name",
-                             "TJ416")
-            if type(x) is list and (by_data or _is_on_data(x)):
-                raise Grows(frame, x, f"{what} in a branch", by_data=True, refusal=refusal)
-            if any(f.kind == "loop" for f in frames):  # of which each iteration may know the branch
-                raise Unroll(f"{what} in a branch needs its iterations one by one", refusal)
-            raise refusal
-        elif frame.kind == "map" and what is not None:
-            raise refuse(f"{what} in a function that vmap, map or scan calls for all elements at "
-                         "once", "Return what each element gives", "TJ415")
+        elif what is not None:
+            _require_growth(frame, x, what, by_data)
+    _note_all_items(rest, 0)
     return 0
+
+
+def _require_growth(frame: Frame, x: object, what: str, by_data: bool) -> None:
+    """Let a region around carry a list's storage, or refuse or unroll it."""
+    if frame.kind == "loop":
+        why = f"{what} needs its iterations one by one"
+        by_data = by_data or frame.by_data
+        raise Grows(frame, x, why, by_data) if type(x) is list and (
+            by_data or frame.grows) else Unroll(why)
+    if frame.kind == "if":
+        refusal = refuse(f"{what} in a branch on data", "Use arrays, or assign to a name", "TJ416")
+        if type(x) is list and (by_data or _is_on_data(x)):
+            raise Grows(frame, x, f"{what} in a branch", by_data=True, refusal=refusal)
+        if any(f.kind == "loop" for f in current().frames):  # each iteration may know the branch
+            raise Unroll(f"{what} in a branch needs its iterations one by one", refusal)
+        raise refusal
+    if frame.kind == "map":
+        raise refuse(f"{what} in a function that vmap, map or scan calls for all elements at "
+                     "once", "Return what each element gives", "TJ415")
+
+
+def _note_all_items(x: list[object] | None, depth: int) -> None:
+    """Note that data decides how many items a list gets, or loses, in the rest of a `try`."""
+    if x is None:
+        return
+    if any(x is walked for walked in current().walked) or has_iterators(x):
+        raise refuse("the length of a list changes, as data decides, while a loop is running over "
+                     "it", "Run over its indices with `while k < len(items)`, or over a copy: "
+                     "list(items)", "TJ421")
+    current().record(WholeList(x, depth), depth)
 
 
 def _is_on_data(x: object) -> bool:

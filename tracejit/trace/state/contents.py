@@ -10,7 +10,7 @@ from tracejit.trace.state.changes import CODE, SEQUENCES
 from tracejit.trace.state.kept_items import keeps_items, sealed_state
 from tracejit.trace.state.paths import attributes_of
 
-__all__ = ["is_same", "parts_of", "put_parts", "users_attributes"]
+__all__ = ["has_changed", "is_same", "parts_of", "put_parts", "users_attributes"]
 
 
 def is_same(x: object, y: object) -> bool:
@@ -33,6 +33,12 @@ def parts_of(x: object) -> dict[Any, Any] | None:
     if isinstance(x, set):
         return dict.fromkeys(x)
     return all_attributes_of(x) if keeps_items(x) else sealed_state(x) or users_attributes(x)
+
+
+def has_changed(x: object, before: dict[object, object]) -> bool:
+    """Return whether an object holds other things by place, or in another order, than before."""
+    after = parts_of(x) or {}
+    return [*before] != [*after] or not all(is_same(after[k], y) for k, y in before.items())
 
 
 def put_parts(x: Any, old: Mapping[Any, object], new: dict[Any, Any]) -> None:

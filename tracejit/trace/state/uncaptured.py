@@ -34,13 +34,20 @@ from tracejit.trace.state.changes import (
     known_container,
     refuse_shown_of_class,
 )
-from tracejit.trace.state.contents import is_same, parts_of, put_parts, users_attributes
+from tracejit.trace.state.contents import (
+    has_changed,
+    is_same,
+    parts_of,
+    put_parts,
+    users_attributes,
+)
 from tracejit.trace.state.draws import refused_draw
 from tracejit.trace.state.kept_items import is_sealed, kept_in, may_have_changed
 from tracejit.trace.state.key_orders import refuse_order
 from tracejit.trace.state.known_calls import call_with_known
 from tracejit.trace.state.left_iterators import refuse_left
 from tracejit.trace.state.methods import items_of, may_be_called
+from tracejit.trace.state.partial_changes import without_partial_changes
 from tracejit.trace.state.paths import is_users_type
 from tracejit.trace.state.policy import differs_elsewhere
 from tracejit.trace.state.reachable import reached
@@ -77,15 +84,13 @@ def call_watched(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
         parts = parts_of(x)
         if parts is not None:
             watched.append((x, parts))
-    result = call_with_known(_call_outside, fn, args, kwargs, owners)
+    with without_partial_changes(given, watched, what):
+        result = call_with_known(_call_outside, fn, args, kwargs, owners)
     if current().captured.has_drawn():
         raise refused_draw(fn)
     for x, before in watched:
-        after = parts_of(x)
-        assert after is not None
-        if list(before) != list(after) or not all(is_same(after[k], y)
-                                                  for k, y in before.items()):
-            _note(x, before, after, what, any(x is y for y in given))
+        if has_changed(x, before):
+            _note(x, before, parts_of(x) or {}, what, any(x is y for y in given))
     if may_have_changed(fn) and is_from_around(owner := fn.__self__):  # type: ignore[attr-defined]
         known_container(owner, what)
     for x in (*given, result):
