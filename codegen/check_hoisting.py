@@ -51,6 +51,7 @@ from tracejit.codegen.loop_ir import (
     every_node,
 )
 from tracejit.codegen.node_copies import NodeCopier
+from tracejit.codegen.vector_loops import is_vector
 
 __all__ = ["hoist_checks", "slope_of", "without_lets"]
 
@@ -101,11 +102,11 @@ class _Check:
 
 
 def _checks_of(loop: Loop) -> list[_Check]:
-    """Return the checks of an innermost loop, if they are all that leaves it; else none."""
+    """Return the checks of a loop with none inside but over vectors, if nothing else leaves it."""
     inside = list(every_node(loop.body))
     ends = sum(isinstance(n, Return) for n in inside)
     if not ends or loop.step != ONE or len(inside) > MOST_NODES or any(
-            isinstance(n, (Loop, While)) for n in inside):
+            isinstance(n, (Loop, While)) and not is_vector(n) for n in inside):
         return []
     names: dict[str, Expression | None] = {loop.var: None}
     names.update((n.name, None) for n in inside if isinstance(n, Assign))

@@ -13,6 +13,7 @@ from tracejit.codegen.context import INTERRUPTED
 from tracejit.codegen.expression_edits import call, integer, known_integer
 from tracejit.codegen.loop_expressions import I64, ZERO, Bin, Expression, Extent, Var
 from tracejit.codegen.loop_ir import NOWHERE, If, Loop, Node, Return, While, children
+from tracejit.codegen.vector_loops import is_vector
 
 __all__ = ["poll_loops"]
 
@@ -44,7 +45,8 @@ def poll_loops(nodes: list[Node], *, is_inner: bool = False) -> list[Node]:
 
 
 def _has_loop(nodes: Sequence[Node]) -> bool:
-    return any(isinstance(n, (Loop, While)) or any(map(_has_loop, children(n))) for n in nodes)
+    return any((isinstance(n, (Loop, While)) and not is_vector(n))
+               or any(map(_has_loop, children(n))) for n in nodes)
 
 
 def _question(counter: Expression, mask: int) -> If:

@@ -115,7 +115,7 @@ class Nests:
         begun = [s for s in nest.statements() if self._begins_in(s, nest)]
         for s in begun:
             self.folds.begin(s)
-        if nest.is_tiny():
+        if nest.is_tiny() and not (self.vectorises and nest.is_vector()):
             self._write_out(nest)
         else:
             sums = [s for s in nest.statements() if s in registers and (

@@ -23,7 +23,8 @@ from tracejit.ir.dims import Dim, dim_values, product, substitute
 from tracejit.ir.lowering import Callback, Effect, Library, LogOp, Native, Region
 from tracejit.ir.walk import eqn_uses, has_effect
 
-__all__ = ["Apart", "Nest", "Reason", "Single", "Step", "Style", "schedule_block", "statements_in"]
+__all__ = ["LANES", "Apart", "Nest", "Reason", "Single", "Step", "Style", "schedule_block",
+           "statements_in"]
 
 
 LOOK_BACK = 16
@@ -31,6 +32,9 @@ LOOK_BACK = 16
 
 MAX_WRITTEN_OUT = 16
 """How many assignments a loop nest over a small array may become."""
+
+LANES = 8
+"""How many numbers a loop is over that stays one, as an operation on vectors: 512 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,10 @@ class Nest:
                 return False
             work += trips
         return work <= MAX_WRITTEN_OUT
+
+    def is_vector(self) -> bool:
+        """Return whether it does what one operation on vectors does, for each operation."""
+        return self.extent == LANES and all(isinstance(s, Statement) for s in self.body)
 
     def at(self, k: int) -> list[Nest | Statement]:
         """Return one iteration."""
