@@ -160,11 +160,15 @@ def raisable(name: str) -> type[Exception]:
         return np.linalg.LinAlgError
     if ":" not in name:
         return RAISABLE[name]
-    if name not in _OF_USERS:
-        module, _, path = name.partition(":")
+    module, _, path = name.partition(":")
+    try:  # at each error: a module that was loaded again has another class under the name
         found: Any = importlib.import_module(module)
-        _OF_USERS[name] = functools.reduce(getattr, path.split("."), found)
-    return _OF_USERS[name]
+        kind: type[Exception] = functools.reduce(getattr, path.split("."), found)
+    except (ImportError, AttributeError):
+        if name not in _OF_USERS:
+            raise
+        kind = _OF_USERS[name]
+    return kind
 
 
 def name_of_raisable(kind: type[BaseException]) -> str | None:
@@ -213,4 +217,4 @@ def raisable_of_class(name: str) -> type[Exception] | None:
 
 
 _OF_USERS: dict[str, type[Exception]] = {}
-"""The exceptions of users' that captured code raises, by `MODULE:NAME`."""
+"""The exceptions of users' that were captured last, by `MODULE:NAME`: their modules may be gone."""

@@ -241,7 +241,7 @@ def f(x, limit):
 def test_a_program_from_the_store_raises_it(tmp_path: Path) -> None:
     (tmp_path / "problem.py").write_text(MODULE)
     (tmp_path / "script.py").write_text(SCRIPT)
-    env = {**os.environ, "TRACEJIT_CACHE_DIR": str(tmp_path / "store"),
+    env = {**os.environ, "TRACEJIT_CACHE": "1", "TRACEJIT_CACHE_DIR": str(tmp_path / "store"),
            "PYTHONPATH": os.pathsep.join(sys.path)}
     for _ in range(2):
         found = subprocess.run([sys.executable, tmp_path / "script.py"], env=env, text=True,

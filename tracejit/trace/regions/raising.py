@@ -93,6 +93,9 @@ def require_raisable(kind: type[BaseException]) -> str:
     if name is None:
         raise refuse(_NOT_RAISABLE.format(kind.__name__),
                      "Raise a ValueError, say, or catch it in captured code", "TJ107")
+    captured = current().captured
+    if ":" in name and captured is not None:
+        captured.hold_under_its_name(kind)
     return name
 
 

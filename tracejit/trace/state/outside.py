@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABCMeta
 from enum import Enum
 from types import ModuleType
@@ -76,6 +77,15 @@ class Outside:
         """Return the path of a class: its own, or a root that holds it."""
         found = self.paths.get(id(cls))
         return Path(Holder(cls), cls.__qualname__) if found is None else found[1]
+
+    def hold_under_its_name(self, cls: type) -> None:
+        """Guard that a class is what its module has under its name, by which programs know it."""
+        first, *rest = cls.__qualname__.split(".")
+        path = Path(vars(sys.modules[cls.__module__]), first)
+        for name in rest:
+            path = path.step("attr", name)
+        if path.key not in self.contents:
+            self.hold(path, cls)
 
     def class_of(self, x: object) -> type:
         """Return the class of an object, which it must have at every call."""
