@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import tracejit
 from benchmarks.cases import case, names
 from benchmarks.compare import by_differences, compare
 from benchmarks.measure import call_peak
+from benchmarks.overheads import _sizes
 from benchmarks.scoreboard_page import page
 from benchmarks.timing import CLOCKS
 from benchmarks.workloads.workload import Workload
@@ -74,3 +77,8 @@ def test_the_page_shows_times_ratios_and_failures() -> None:
     assert "geometric mean 5.00" in text
     assert "| lse gradient n=3 | 2 ms" in text
     assert "wrong or failed" in text
+
+
+def test_compilations_of_an_earlier_run_are_counted(tmp_path: Path) -> None:
+    with tracejit.config(cache=True, cache_dir=str(tmp_path)):
+        assert [m.value for _ in range(2) for m in _sizes()] == [1, 1]
