@@ -72,6 +72,37 @@ class TryHooks(LoopHooks):
         _refuse_errors(scope.eqns[begun:], caught)
         self._finish(attempt, ended, handlers, orelse, after)
 
+    def finally_(self, body: FunctionType, handlers: tuple[Handler, ...], final: FunctionType,
+                 names: tuple[tuple[str, ...], ...]) -> None:
+        """Carry out a `try` with a `finally`, whose code is a handler's too, which raises again.
+
+        names -- those of `try_`
+        """
+        around = _catching_around()
+        if not around:
+            try:
+                with self.in_try(lambda: ()):
+                    body()
+            finally:
+                final()
+            return
+
+        def caught() -> Any:
+            return tuple(kind for a in around for kind in classes(a.caught()))
+
+        functions = [body, handlers[0][1], final]
+        inner, exact, after = (name_places(group, *functions) for group in names)
+        attempt = Attempt(caught, inner, exact)
+        try:
+            ended = self._attempted(attempt, body)
+        except BaseException:
+            final()
+            raise
+        if ended is BranchRaised or (ended is not None and _is_fine(attempt)):
+            final()
+            raise ended
+        self._finish(attempt, ended, [(caught, handlers[0][1], "")], final, after)
+
     def _attempted(self, attempt: Attempt, body: FunctionType) -> type[BranchRaised] | None:
         """Run a body; return how it ended, if not by coming to its end."""
         trace = current()
@@ -99,8 +130,7 @@ class TryHooks(LoopHooks):
     def _finish(self, attempt: Attempt, ended: type[BranchRaised] | None,
                 handlers: Sequence[Handler], orelse: FunctionType,
                 after: Sequence[NamePlace]) -> None:
-        code = attempt.code.get()
-        is_fine = isinstance(code, int) and code == 0
+        code, is_fine = attempt.code.get(), _is_fine(attempt)
         if ended is BranchRaised or (ended is not None and is_fine):
             raise ended
         go_on_without_error()
@@ -196,6 +226,22 @@ class TryHooks(LoopHooks):
         for n in some:
             fail_by(attempt.faults[n - 1], code != n)
         fail_by(attempt.faults[last - 1], False)
+
+
+def _is_fine(attempt: Attempt) -> bool:
+    """Return whether the body of a `try` surely has no error that it catches."""
+    code = attempt.code.get()
+    return isinstance(code, int) and code == 0
+
+
+def _catching_around() -> list[Attempt]:
+    """Return the bodies of `try` around, of which one may catch an error of the run."""
+    found: list[Attempt] = []
+    for a in reversed(current().attempts):
+        if a is None:
+            break
+        found.append(a)
+    return found
 
 
 def _refuse_errors(eqns: Sequence[Eqn], caught: Callable[[], object]) -> None:

@@ -34,7 +34,13 @@ from tracejit.trace.ground.faults import NAMES, as_in_python, is_ours
 from tracejit.trace.ground.restarts import NeedLeaving, Unroll
 from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.lists.forms import Form, form_of, holds_logs, joint_form, listed
-from tracejit.trace.regions.branches import as_condition, end_branch, merge_branches, trace_branch
+from tracejit.trace.regions.branches import (
+    as_condition,
+    end_branch,
+    is_read_on_errors,
+    merge_branches,
+    trace_branch,
+)
 from tracejit.trace.regions.caught_errors import Attempt, Fault
 from tracejit.trace.regions.raising import BranchJumped, BranchRaised, is_pythons, require_raisable
 from tracejit.trace.state.known import rests_on_data
@@ -183,8 +189,8 @@ class _Opened:
         names: list[Place] = [*self.names, *lists]
         places = {p.key: p for p in names}
         forms = {} if ended is BranchRaised else self._forms(lists)
-        items = {p.key: listed(p.items, forms[p.key], place_in_code())
-                 for p in lists if p.key in forms}
+        items: dict[object, Any] = {p.key: listed(p.get(), forms[p.key], place_in_code())
+                                    for p in names if p.key in forms}
         then = end_branch(self.frame, self.scope, names, ended, items)
         self.give_up()
 
@@ -199,16 +205,19 @@ class _Opened:
         merge_branches(self.condition, [then, other], settled_places(places))
 
     def _forms(self, lists: Sequence[WholeList]) -> dict[object, Form]:
-        """Return the forms of the items of lists that have not as many in both branches."""
+        """Return the forms of the items of lists of which both branches leave not as many."""
         written = self.frame.written
+        bound = [(p, before, p.get()) for p, before in self.before if is_read_on_errors(p)]
         found = {}
-        for p in lists:
-            before: Any = written[p.key][1]
-            if same_structure(before, p.items) and not holds_logs(p.items):
+        for p, before, now in (*[(p, written[p.key][1], p.get()) for p in lists], *bound):
+            if before is now or not (type(before) is list and type(now) is list) or (
+                    same_structure(before, now) and not holds_logs(now)):
                 continue
             try:
-                form = joint_form(form_of(before), form_of(p.items))
+                form = joint_form(form_of(before), form_of(now))
             except Unroll as e:
+                if not isinstance(p, WholeList):
+                    continue
                 raise refuse("a list that gets longer or shorter in a `try`, where data decides "
                              f"whether it comes to that: {e.why}", "Change the list after the "
                              "`try`", "TJ410") from None

@@ -28,7 +28,8 @@ from tracejit.trace.values.mixed import Mixed
 from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import CellPlace, Tracer
 
-__all__ = ["as_condition", "end_branch", "ending", "merge_branches", "trace_branch", "trace_if"]
+__all__ = ["as_condition", "end_branch", "ending", "is_read_on_errors", "merge_branches",
+           "trace_branch", "trace_if"]
 
 
 def as_condition(x: Any) -> Any:
@@ -118,7 +119,7 @@ def merge_branches(condition: Tracer, traced: Sequence[Branch],
     leave = [b for b in traced if not b.raised] or traced
     for key, p in places.items():
         before = p.get()
-        matter = [b for b in leave if not b.jumped or _is_read_on_errors(p)]
+        matter = [b for b in leave if not b.jumped or is_read_on_errors(p)]
         if all(b.contents.get(key, before) is before for b in matter):
             continue
         for b in leave:
@@ -182,7 +183,7 @@ def _lost(branches: Sequence[Branch]) -> Iterator[None]:
             b.raised = False
 
 
-def _is_read_on_errors(place: Place) -> bool:
+def is_read_on_errors(place: Place) -> bool:
     """Return whether the content of a place matters after an error that a `try` catches."""
     return place.depth is not None or any(
         place.key in a.exact for a in current().attempts if a is not None)

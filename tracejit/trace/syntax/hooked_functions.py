@@ -9,6 +9,7 @@ from typing import Any
 from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
 from tracejit.trace.syntax.comprehensions import walrus_targets
+from tracejit.trace.syntax.finals import without_finals
 from tracejit.trace.syntax.generators import NotInForm, in_form, is_generator
 from tracejit.trace.syntax.hooked_statements import StatementRewriter
 from tracejit.trace.syntax.jumps import lower_jumps
@@ -33,7 +34,7 @@ class FunctionRewriter(StatementRewriter):
         self._refuse_syntax(node)
         self._refuse_outer_names(node)
         local = local_names(node)
-        body = lower_jumps(node.body)
+        body = without_finals(lower_jumps(node.body))
         declared = {name for n in own_nodes(node.body) if isinstance(n, ast.Nonlocal)
                     for name in n.names}
         bound = stored_names(body)

@@ -163,21 +163,18 @@ class StatementRewriter(ExpressionRewriter):
         changes = self.changes[s]
         groups = ast.Tuple([ast.Tuple([constant(n) for n in names], ast.Load()) for names in (
             changes.carried, changes.exact, changes.after)], ast.Load())
-        call = hook("try_", load(body), ast.Tuple(handlers, ast.Load()), load(orelse), groups)
+        call = hook(getattr(s, "tj_hook", "try_"), load(body), ast.Tuple(handlers, ast.Load()),
+                    load(orelse), groups)
         return [*result, ast.Expr(call)]
 
     def _plain_try(self, s: ast.Try) -> ast.stmt:
         body = self.block(s.body)
-        if not s.handlers:
-            body = [ast.With([ast.withitem(hook("in_try", thunk(ast.Tuple([], ast.Load()))))],
-                             body)]
         for h in s.handlers:
             h.type = h.type and self.visit(h.type)
-        if s.handlers:
-            caught: list[ast.expr] = [copy.deepcopy(h.type) or load("BaseException")
-                                      for h in s.handlers]
-            types = thunk(ast.Tuple(caught, ast.Load()))
-            body = [ast.With([ast.withitem(hook("in_try", types))], body)]
+        caught: list[ast.expr] = [copy.deepcopy(h.type) or load("BaseException")
+                                  for h in s.handlers]
+        body = [ast.With([ast.withitem(hook("in_try", thunk(ast.Tuple(caught, ast.Load()))))],
+                         body)]
         for h in s.handlers:
             h.body = [place(ast.Expr(hook("caught")), h), *self.block(h.body)]
         return ast.Try(body, s.handlers, self.block(s.orelse), self.block(s.finalbody))

@@ -1,0 +1,45 @@
+"""Syntax-tree pass 1b: turn `finally` into a handler and an `else`, between which data may decide.
+
+    try:                        try:
+        y = x / b                   y = x / b
+    finally:            =>      except BaseException:
+        n = n + 1                   n = n + 1
+                                    raise
+                                else:
+                                    n = n + 1
+
+It comes behind the pass that turns jumps into flags: the body comes to its end where it jumps. A
+`finally` out of which there are jumps stays as it is, and so do generators' own.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Sequence
+
+from tracejit.trace.syntax.syntax import Stmts, own_nodes, place, rewrite_lists
+
+__all__ = ["without_finals"]
+
+
+def without_finals(stmts: Sequence[ast.stmt]) -> Stmts:
+    """Return statements in which each `try` with a `finally` has the code of it twice."""
+    for s in stmts:
+        if not isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            rewrite_lists(s, without_finals)
+    return [_without(s) if isinstance(s, ast.Try) and s.finalbody and not (
+        hasattr(s, "tj_jumps") or _yields(s)) else s for s in stmts]
+
+
+def _yields(s: ast.Try) -> bool:
+    return any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in own_nodes([s]))
+
+
+def _without(s: ast.Try) -> ast.stmt:
+    final, s.finalbody = s.finalbody, []
+    again: Stmts = [*copy.deepcopy(final), place(ast.Raise(), final[-1])]
+    handler = place(ast.ExceptHandler(None, None, again), final[0])
+    new = place(ast.Try([s] if s.handlers else s.body, [handler], final, []), s)
+    new.tj_hook = "finally_"  # type: ignore[attr-defined]
+    return new
