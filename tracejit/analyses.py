@@ -18,6 +18,7 @@ ANALYSES = {
     "storing": "what the way back needs of loops is computed again wherever that is possible",
     "fusion": "each operation on arrays has loops of its own, and its result is stored",
     "vectorisation": "no instruction handles several numbers",
+    "lanes": "no loop does eight iterations side by side",
     "jamming": "no loop handles several iterations of the loop around it at a time",
     "blocking": "no product of matrices in a loop is done block by block",
     "searching": "searches for a largest or smallest element go one by one",

@@ -172,6 +172,7 @@ SCHEDULES = {
     "TJ803": "loops over short rows are written out for their length",
     "TJ804": "an array is copied in a loop",
     "TJ805": "loops over elements that multiply matrices are a product of matrices",
+    "TJ806": "eight iterations of a loop are carried out side by side",
 }
 
 CODES = {code: Cause(kind, title)

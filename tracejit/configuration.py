@@ -48,8 +48,8 @@ class Settings:
                    shared. Results have the same bits for every number
     without     -- the names of analyses that are switched off, to see what each brings: "jamming",
                    or ("fusion", "threads"); `TRACEJIT_WITHOUT=fusion,threads`. They are
-                   recomputation, storing, fusion, vectorisation, jamming, blocking, searching,
-                   ordering, short_loops and threads
+                   recomputation, storing, fusion, vectorisation, lanes, jamming, blocking,
+                   searching, ordering, short_loops and threads
     debug_info  -- put tables of the emitted source's lines into machine code, and tell debuggers of
                    it: gdb and lldb stop at lines of the file of `.lower().compile().path`. Such
                    programs are not kept

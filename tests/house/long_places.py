@@ -35,6 +35,7 @@ LONG_FILES = {
     "ops.factors": "a table: one factorisation with its rules after the other",
     "ops.linalg": "a table: one op of matrices with its rules after the other",
     "passes.jamming": "one pass, unroll-and-jam, with what it asks and what it makes",
+    "passes.lane_loops": "one analysis: what varies from iteration to iteration, and what waits",
     "passes.loop_products": "one analysis: the products of a loop, each with what it asks",
     "passes.rules": "a table: one rewrite after the other",
     "program.cuda.driver": "one interface: CUDA's driver, call by call",

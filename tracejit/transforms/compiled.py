@@ -9,6 +9,7 @@ from tracejit.runtime.program import Program
 from tracejit.trace.capture import capture_function
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.specs import ArgSpec
+from tracejit.transforms.arranged_captures import arranged
 from tracejit.transforms.options import Options
 from tracejit.tree import Structure
 
@@ -35,6 +36,7 @@ class Jit:
         """Capture the function for arguments of these specs."""
         c = capture_function(self.fn, specs, structure, leaves,
                              writes_back=self.writes_back, assigns=True)
+        c = arranged(c, self.options)
         return Program.of_capture(c, self.options, written=c.written, assigned=c.assigned,
                                   returned=c.returned)
 

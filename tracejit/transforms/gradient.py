@@ -22,6 +22,7 @@ from tracejit.trace.capture import capture_function
 from tracejit.trace.values.equations import atom_of, is_weak, lift
 from tracejit.trace.values.specs import ArgSpec
 from tracejit.transforms.arguments import argument_places, find_argument
+from tracejit.transforms.arranged_captures import arranged
 from tracejit.transforms.nested import capture_block, dtype_of_leaf, tracer_of_atom
 from tracejit.transforms.objects import hides_numbers, kinds_of_objects
 from tracejit.transforms.options import Options
@@ -153,6 +154,7 @@ class Gradient:
         chosen = self._chosen(structure)
         wrt = [c.united.get(inputs[k], inputs[k]) for k in floats]
         kept = list(range(len(c.graph.outputs)))[0 if self.with_value else 1:]
+        c = arranged(c, self.options)
         graph = gradient_graph(c.graph, wrt, kept, f"{self.name}[{c.graph.name}]", c.guards)
         return self._program(c, graph, chosen, specs, aux, wrt, kept, floats)
 

@@ -38,6 +38,7 @@ from tracejit.transforms.arguments import (
     open_arguments,
     require_uncached,
 )
+from tracejit.transforms.arranged_captures import arranged
 from tracejit.transforms.compiled import Jit
 from tracejit.transforms.nested import capture_block, conforming, dtype_of_leaf, tracer_of_atom
 from tracejit.transforms.objects import require_no_tangent
@@ -323,6 +324,7 @@ class _Backward:
         kept = {path.key: end + k for k, path in enumerate(self.paths)}
         state = [kept.get(leaf.path.key, leaf) for leaf in c.leaves]
         given = [k for k in range(count, end) if c.constants[k - count] is None]
+        c = arranged(c, self.owner.options)
         block = Block(c.graph.inputs, c.graph.eqns, c.graph.outputs[:len(given)])
         forward = Graph(c.graph.name, c.graph.sizes, block, c.graph.notes)
         graph = pullback_graph(forward, wrt, f"vjp[{c.graph.name}]", c.guards)
@@ -375,6 +377,7 @@ class Tangent:
             return self._by_tracing(specs, structure, leaves)
         inputs = {leaf: k for k, leaf in enumerate(c.arg_leaves)}
         floats = _differentiable([s.dtype for s in specs[:count]])
+        c = arranged(c, self.options)
         graph = tangent_graph(c.graph, [inputs[k] for k in floats], f"jvp[{c.graph.name}]",
                               c.guards)
         sources: tuple[int | Leaf, ...] = (*c.arg_leaves, *c.leaves, *(count + k for k in floats))
