@@ -21,7 +21,7 @@ from tracejit.trace.ground.restarts import NeedOwnIterators
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.lists.known_lengths import need_run_of_many
-from tracejit.trace.lists.live_items import LiveItems, require_length, with_numbers
+from tracejit.trace.lists.live_items import LiveItems, TakenItems, require_length, with_numbers
 from tracejit.trace.lists.rows import in_list
 from tracejit.trace.state.changes import advance, note_made
 from tracejit.trace.state.left_iterators import note_left
@@ -250,12 +250,13 @@ def make_zip(*iterables: object, strict: bool = False) -> Any:
     parts = [_counted(x) for x in iterables]
     if all(p is None for p in parts):
         return zip(*iterables, strict=strict)
-    iterables = tuple(with_numbers(x) for x in iterables)
+    iterables = tuple(with_numbers(x) if part is None else x
+                      for part, x in zip(parts, iterables, strict=True))
     sequences: list[Callable[[Any], Any]] = []
     size: Dim | None = None
     for part, x in zip(parts, iterables, strict=True):
         if part is None:
-            if not isinstance(x, (list, tuple, range, LiveItems)):
+            if not isinstance(x, (list, tuple, range, LiveItems, TakenItems)):
                 if isinstance(x, _ENDLESS) and current().restarts and not current().own_iterators:
                     raise NeedOwnIterators
                 raise refuse(f"zip() of an array and a {type(x).__name__} cannot be captured",

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import gc
+import itertools
 from collections import deque
-from collections.abc import ItemsView, KeysView, Sequence, ValuesView
+from collections.abc import ItemsView, Iterator, KeysView, Sequence, ValuesView
+from enum import EnumType
 from typing import Any
 
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.state.changes import is_iterator
+from tracejit.trace.state.left_iterators import iterators_in, note_left
+from tracejit.trace.state.paths import is_users_type
 
 __all__ = ["LiveItems", "require_length", "with_numbers"]
 
@@ -42,11 +47,45 @@ class LiveItems(Sequence[Any]):
         return self._items[k]
 
 
-def _within(x: _Held) -> tuple[list[object], list[object]]:
-    """Return the keys that a dict or set has, and the contents of a dict or deque."""
+_MOST = 10_000
+"""The most items that are taken of an iterator, which may have no end."""
+_PLAIN = (*map(type, (iter([]), iter(()), iter({}), iter({}.values()), iter({}.items()),
+                      iter(set()), iter(""), iter(b""), iter(range(0)), iter(range(2 ** 70)),
+                      iter(deque()), reversed([]), reversed(()), reversed({}), reversed(deque()))),
+          itertools.chain, itertools.islice, itertools.pairwise, itertools.combinations,
+          itertools.permutations, itertools.product, itertools.count, itertools.repeat,
+          enumerate, zip, type(itertools.tee(())[0]))
+"""The iterators that run no code of a user's."""
+
+
+class TakenItems(Sequence[Any]):
+    """The items that an iterator has left, which is read no more; what it runs over must stay."""
+
+    def __init__(self, iterator: Iterator[object]) -> None:
+        parts = [*iterators_in(iterator)]
+        self._sources = [y for x in parts for y in gc.get_referents(x)
+                         if isinstance(y, (list, dict, set, deque))]
+        self._before = [_within(x) for x in self._sources]
+        self._items = tuple(itertools.islice(iterator, _MOST + 1))
+        note_left(parts)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, k: int | slice) -> Any:
+        """Return an item, as it was when the iterator was given away."""
+        for x, parts in zip(self._sources, self._before, strict=True):
+            if not all(map(_are_same, _within(x), parts)):
+                raise refuse(f"a {type(x).__name__} that changes while zip() runs over an iterator "
+                             "over it and over an array", "Run over a copy: list(...)", "TJ421")
+        return self._items[k]
+
+
+def _within(x: _Held | list[object]) -> tuple[list[object], list[object]]:
+    """Return the keys that a dict or set has, and the contents of a dict, deque or list."""
     if isinstance(x, dict):
         return list(x), list(x.values())
-    return ([], list(x)) if isinstance(x, deque) else (list(x), [])
+    return ([], list(x)) if isinstance(x, (deque, list)) else (list(x), [])
 
 
 def _are_same(xs: list[object], ys: list[object]) -> bool:
@@ -54,13 +93,22 @@ def _are_same(xs: list[object], ys: list[object]) -> bool:
 
 
 def with_numbers(x: object) -> Any:
-    """Return an iterable with items by number, where it is another container that has a length."""
-    if isinstance(x, (str, bytes, frozenset)):
+    """Return an iterable with items by number, where another one has an end that is known."""
+    if isinstance(x, (str, bytes, frozenset, EnumType)):
         return tuple(ABOVE.iterate(x))
+    if isinstance(x, (list, tuple)):
+        return x
     held = x
     if isinstance(x, (KeysView, ValuesView, ItemsView)):
         held = next((m for m in gc.get_referents(x) if isinstance(m, dict)), None)
-    return LiveItems(x, held) if isinstance(held, (dict, set, deque)) else x
+    if isinstance(held, (dict, set, deque)):
+        return LiveItems(x, held)
+    if hasattr(type(x), "__iter__") and (is_iterator(x) or is_users_type(type(x))):
+        iterator = ABOVE.iterate(x)
+        if all(type(y) in _PLAIN for y in iterators_in(iterator)):
+            taken = TakenItems(iterator)
+            return taken if len(taken) <= _MOST else x
+    return x
 
 
 def require_length(xs: Sequence[Any], length: int) -> None:

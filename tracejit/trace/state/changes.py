@@ -100,9 +100,10 @@ def _require_growth(frame: Frame, x: object, what: str, by_data: bool) -> None:
             by_data or frame.grows) else Unroll(why)
     if frame.kind == "if":
         refusal = refuse(f"{what} in a branch on data", "Use arrays, or assign to a name", "TJ416")
-        if type(x) is list and (by_data or _is_on_data(x)):
+        is_in_loop = any(f.kind == "loop" for f in current().frames)
+        if type(x) is list and (by_data or not is_in_loop or _is_on_data(x)):
             raise Grows(frame, x, f"{what} in a branch", by_data=True, refusal=refusal)
-        if any(f.kind == "loop" for f in current().frames):  # each iteration may know the branch
+        if is_in_loop:  # each iteration may know the branch
             raise Unroll(f"{what} in a branch needs its iterations one by one", refusal)
         raise refusal
     if frame.kind == "map":
