@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,16 @@ from test_golden import NAMES, traced_of
 from tracejit.autodiff.transforms import pullback_graph
 from tracejit.errors import IRError
 from tracejit.ir.core import Block, Eqn, Graph, Op, Value
-from tracejit.ir.dims import CASES, format_dim, is_nonneg, maximum, minimum
+from tracejit.ir.dims import (
+    CASES,
+    evaluate,
+    floor_div,
+    format_dim,
+    is_nonneg,
+    maximum,
+    minimum,
+    mod,
+)
 from tracejit.ir.interpreter import interpret
 from tracejit.ir.optable import find_op
 from tracejit.ir.parser import parse_graph
@@ -158,6 +168,46 @@ def test_proofs_about_max_look_at_so_many_cases_at_most() -> None:
     assert cases[0] <= 0
     n = sizes[0].dim
     assert is_nonneg(maximum(n, 3 - n) - minimum(n, 3 - n))
+
+
+def _random_dim(rng: random.Random, sizes: Any, depth: int = 3) -> Any:
+    if depth == 0 or rng.random() < 0.2:
+        return rng.choice(sizes) if rng.random() < 0.7 else rng.randint(-4, 5)
+    a, b = (_random_dim(rng, sizes, depth - 1) for _ in range(2))
+    divisor = rng.choice((1, 2, 3, 4, -2))
+    return rng.choice((
+        lambda: a + b, lambda: a - b, lambda: rng.choice((-3, -1, 2, 4)) * a,
+        lambda: maximum(a, b), lambda: minimum(a, b), lambda: floor_div(a, divisor),
+        lambda: mod(a, divisor)))()
+
+
+def test_no_dim_is_proven_that_is_negative_somewhere() -> None:
+    """Each proof is held against all sizes up to seven, and an index within its loop."""
+    n, m, i = (Value(Aval(np.dtype(np.int64), ()), name, is_size=k < 2)
+               for k, name in enumerate("nmi"))
+    ranges = {i: (0, floor_div(n.dim, 2) - 1)}
+    rng, proven = random.Random(0), 0
+    for _ in range(20_000):
+        d = _random_dim(rng, [n.dim, m.dim, i.dim])
+        if isinstance(d, int) or not is_nonneg(d, ranges):
+            continue
+        proven += 1
+        for a, b in itertools.product(range(8), repeat=2):
+            for k in range(a // 2):
+                assert evaluate(d, {n: a, m: b, i: k}.__getitem__) >= 0, (format_dim(d), a, b, k)
+    assert proven > 1000
+
+
+def test_quotients_and_remainders_are_bounded() -> None:
+    """A slice up to a half, or of one block of several, lies in the array."""
+    n, i = (Value(Aval(np.dtype(np.int64), ()), name, is_size=name == "n") for name in "ni")
+    size, ranges = n.dim, {i: (0, floor_div(n.dim, 32) - 1)}
+    for d in (size - 32 * i.dim - 32, size - floor_div(size, 2), size - floor_div(size + 1, 2),
+              size - 2 * floor_div(size, 2), size - mod(size, 4), 3 - mod(size, 4),
+              2 * floor_div(size, 2) - size + 1, size - 4 * floor_div(size, 4) - mod(size, 1)):
+        assert is_nonneg(d, ranges), format_dim(d)
+    for d in (size - floor_div(size + 2, 2), size - 32 * i.dim - 33, 2 - mod(size, 4)):
+        assert not is_nonneg(d, ranges), format_dim(d)
 
 
 DIMS = ["2*(n // 2)", "-(n // 2)", "n // 2 + 1", "-(-n // 2)", "max(n, m) // 2", "(n // 2) // 2",

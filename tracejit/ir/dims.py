@@ -191,26 +191,40 @@ def is_nonneg(d: Dim, ranges: Ranges | None = None, cases: list[int] | None = No
         return low >= 0
     return (low.const >= 0 and all(
         c >= 0 and all(_atom_nonneg(a, ranges, cases) for a in m) for m, c in low.terms
-    )) or _drop_max(low, ranges, cases)
+    )) or _drop_call(low, ranges, cases)
 
 
-def _drop_max(d: Expr, ranges: Ranges, cases: list[int]) -> bool:
-    """Prove `d >= 0` by bounding a `max` below or a `min` above by one of its arguments."""
+def _drop_call(d: Expr, ranges: Ranges, cases: list[int]) -> bool:
+    """Prove `d >= 0` by bounds of a `max`, a `min`, a quotient or a remainder in it."""
     for monomial, c in d.terms:
         if len(monomial) == 1 and isinstance(monomial[0], IntegerCall):
             call = monomial[0]
             cases[0] -= 1
             if cases[0] < 0:
                 return False
-            if (call.fn, c > 0) in (("max", True), ("min", False)):
-                rest = d - c * atom(call)
-                if any(is_nonneg(rest + c * arg, ranges, cases) for arg in call.args):
-                    return True
+            rest = d - c * atom(call)
             if (call.fn, c > 0) in (("max", False), ("min", True)):
-                rest = d - c * atom(call)
                 if all(is_nonneg(rest + c * arg, ranges, cases) for arg in call.args):
                     return True
+            elif any(is_nonneg(x, ranges, cases) for x in _one_enough(rest, c, call, ranges)):
+                return True
     return False
+
+
+def _one_enough(rest: Dim, c: int, call: IntegerCall, ranges: Ranges) -> Iterator[Dim]:
+    """Yield dims such that `rest + c * call` is not negative where one of them is not.
+
+    An integer is not negative where b times it is greater than -b.
+    """
+    a, b = call.args
+    if call.fn in ("max", "min"):
+        yield from (rest + c * a, rest + c * b)
+    elif isinstance(b, int) and b > 0 and call.fn == "floordiv":
+        yield b * rest + c * (a if c < 0 else a - (b - 1)) + b - 1
+    elif isinstance(b, int) and b > 0:  # a remainder, from 0 to b - 1
+        yield rest + (c * (b - 1) if c < 0 else 0)
+        if c < 0 and is_nonneg(a, ranges):
+            yield rest + c * a
 
 
 def _atom_nonneg(a: Value | IntegerCall, ranges: Ranges, cases: list[int]) -> bool:
