@@ -176,14 +176,14 @@ class Logs:
                             Assign(cap.name, call("log_capacity", integer(number)))]
         self.frame.add(If(Bin(">", needed, cap), grow, origin=self.frame.origin(eqn)))
         for a, size in zip(values, sizes, strict=True):
+            behind = Assign(top.name, plus(top, self.code.dim(size)))
             if is_array(a):
                 room = self.frame.fresh("room")
-                self.frame.add(Assign(room, call("advance", base, top)))
+                self.frame.add(Assign(room, call("advance", base, top)), behind)
                 self.nests.copy(a, a, Buffer("log", a.aval.dtype, size, [], room),
                                 "it is stored for the way back")
             else:
-                self.frame.add(Store(base.name, top, self.code.atom(a)))
-            self.frame.add(Assign(top.name, plus(top, self.code.dim(size))))
+                self.frame.add(Store(base.name, top, self.code.atom(a)), behind)
 
     def pop(self, eqn: Eqn) -> None:
         """Take values off the top."""

@@ -3,16 +3,15 @@
 """
 
 def kernel(ctx, w, rows, out0, out1, arena, n, t):
-    th = f64_at(arena, 0, 4)
+    t16 = f64_at(arena, 0, 4)
     t38 = f64_at(arena, 0, 4)
     o1 = 0 + idiv(8 * n + 63, 64) * 64
-    t15 = f64_at(arena, o1, 5)
     t21 = f64_at(arena, o1, 5)
     log0 = log_base(ctx, 0, "f64:6")
     top0 = 0                                                  # %1  scan.py:8
     cap0 = 0
     for i in range(n):
-        th[i] = 0.0                                           # %h_, a copy: it begins as one number everywhere
+        t16[i] = 0.0                                          # %h_, a copy: it begins as one number everywhere
     c_tj_broken1_ = False
     iv2 = 0
     while True:                                               # %2  scan.py:8
@@ -23,27 +22,24 @@ def kernel(ctx, w, rows, out0, out1, arena, n, t):
             v8 = v7
         if not (v8):
             break
-        s17 = 0.0
-        for block in range(0, n, 4096):
-            s17_part = 0.0
-            for i in range(block, imin(block + 4096, n)):
-                v15 = tanh(w[i] * th[i] + rows[iv2 * n + i])  # %12 %14 %15  scan.py:9
-                t15[i] = v15                                  # %15  scan.py:9
-                s17_part = radd(s17_part, v15 * v15)          # %16 %17  scan.py:10
-            s17 = radd(s17, s17_part)
-        v18 = s17 > 4.0                                       # %18  scan.py:10
-        if top0 + n > cap0:                                   # %19  scan.py:8
+        if top0 + n > cap0:                                   # %12  scan.py:8
             if log_grow(ctx, 0, top0 + n, 8) != 0:
                 return fail(ctx, 1, 0, 0)
             log0 = log_base(ctx, 0, "f64:6")
             cap0 = log_capacity(ctx, 0)
         room = advance(log0, top0)
-        for i in range(n):
-            room[i] = th[i]                                   # %h_, a copy: it is stored for the way back
         top0 = top0 + n
         for i in range(n):
-            th[i] = t15[i]                                    # %h_, a copy: the next iteration begins with it, and what this one began with is still read when it is made
-        c_tj_broken1_ = v18
+            room[i] = t16[i]                                  # %h_, a copy: it is stored for the way back
+        s18 = 0.0
+        for block in range(0, n, 4096):
+            s18_part = 0.0
+            for i in range(block, imin(block + 4096, n)):
+                v16 = tanh(w[i] * t16[i] + rows[iv2 * n + i])  # %13 %15 %16  scan.py:9
+                t16[i] = v16                                  # %16  scan.py:9
+                s18_part = radd(s18_part, v16 * v16)          # %17 %18  scan.py:10
+            s18 = radd(s18, s18_part)
+        c_tj_broken1_ = s18 > 4.0                             # %19  scan.py:10
         iv2 = iv2 + 1
         if interrupted(ctx, iv2, 15):
             return -1
@@ -51,7 +47,7 @@ def kernel(ctx, w, rows, out0, out1, arena, n, t):
     for block_2 in range(0, n, 4096):
         s20_part = 0.0
         for i in range(block_2, imin(block_2 + 4096, n)):
-            s20_part = radd(s20_part, th[i])                  # %20  scan.py:12
+            s20_part = radd(s20_part, t16[i])                 # %20  scan.py:12
             t21[i] = 1.0                                      # %21  scan.py:12
         s20 = radd(s20, s20_part)
     for i in range(n):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -110,7 +111,12 @@ class ForwardRewriter:
                     (handles[store],) = builder.emit(find_op("update"), [handles[store], v],
                                                      {"at": place_of(store)}, site=site)
 
+        logs = [s for s in here if s.is_log]
         save(region.inputs, None)
+        if not any(map(self.plan.inside, region.eqns)):  # which would push in between
+            begun = [*itertools.takewhile(lambda s: {*s.values} <= {*region.inputs}, logs)]
+            logs = logs[len(begun):]
+            self._push(builder, begun, handles)
         extras = self._stored_extras(region)
         defined: set[Value] = set(region.inputs)
         for eqn in (None, *region.eqns):
@@ -127,13 +133,17 @@ class ForwardRewriter:
                 defined.update(extra.outputs)
                 save(extra.outputs, extra)
         assert not extras, f"operands of {extras[0].op} are missing"
-        for store in here:
-            if store.is_log:
-                old = handles[store]
-                (log,) = builder.emit(find_op("push"), [old, *store.values],
-                                      site=self.plan.nest.top.site)
-                handles.update({s: log for s in handles if handles[s] is old})
+        self._push(builder, logs, handles)
         return builder.scope.close(region.outputs), handles
+
+    def _push(self, builder: Builder, stores: Sequence[ResidualStore],
+              handles: dict[ResidualStore, Value]) -> None:
+        """Put the present values of some stores on their Logs."""
+        for store in stores:
+            old = handles[store]
+            (log,) = builder.emit(find_op("push"), [old, *store.values],
+                                  site=self.plan.nest.top.site)
+            handles.update({s: log for s in handles if handles[s] is old})
 
     def _stored_extras(self, region: Block) -> list[Eqn]:
         """Return the adopted equations of a region that its stored values need."""
