@@ -47,11 +47,11 @@ EXEMPT = {"solve_ivp", "fixed_quad", "quad", "brentq", "bisect", "newton", "root
           "iirnotch", "iirpeak", "kaiser_beta", "kaiser_atten", "correlation_lags", "cheb1ap",
           "cheb2ap", "iircomb", "gammatone", "czt_points",
           "block_array", "bmat", "kronsum", "ridder", "brenth", "fixed_point", "sepfir2d",
-          "siegelslopes", "root", "fsolve", "toms748", "minimize", "minimize_scalar",
+          "siegelslopes", "concatenate", "root", "fsolve", "toms748", "minimize", "minimize_scalar",
           "least_squares", "curve_fit"}
-"""The functions of functions, of sizes, of numbers and of blocks; SciPy's `sepfir2d` writes behind
-images that are smaller than its filters, and its `siegelslopes` of float32 that are infinite does
-not end."""
+"""The functions of functions, of sizes, of numbers, of blocks and of rotations; SciPy's `sepfir2d`
+writes behind images that are smaller than its filters, and its `siegelslopes` of float32 that are
+infinite does not end."""
 
 
 class Fixed:

@@ -68,6 +68,10 @@ CASES: dict[str, tuple[Any, ...]] = {
     "each": (lambda v: sum(r.as_quat() for r in of(v)), STACK),
     "length": (lambda v: v * len(of(v)), STACK),
     "class": (lambda v: v * (isinstance(of(v), Rotation) + of(v[0]).single), STACK),
+    "in a row": (lambda v: Rotation.concatenate(
+        [GLOBAL, of(v), of(v[1]), GLOBALS]).as_matrix(), STACK),
+    "globals first": (lambda v: (GLOBALS * (GLOBAL.inv() * of(v))).as_quat(), V),
+    "a row of one": (lambda v: Rotation.concatenate(of(v)).as_rotvec(), STACK),
     "chain": (_chain, STACK), "none": (lambda v: of(v).as_matrix(), np.zeros((0, 3))),
     "half a turn": (lambda v: of(v).as_matrix(), np.array([np.pi, 0.0, 0.0])),
     "mean": (lambda v: of(v).mean().as_matrix(), STACK),

@@ -1,14 +1,15 @@
-"""Rotations between others: `scipy.spatial.transform.Slerp`, and the mean of a stack."""
+"""Several rotations: `scipy.spatial.transform.Slerp` between them, and all in one stack."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.made import Made
-from tracejit.scipy_api.rotations import Turning, quaternions
+from tracejit.scipy_api.rotations import Turning, is_scipys, quaternions
 from tracejit.scipy_api.turns import composed, of_vector, vector_of
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import OBJECTS, scipy_captures
@@ -79,5 +80,17 @@ def _of_object(x: object, times: object) -> Turning:
     return Slerping(at, quat, turns)(times)  # type: ignore[arg-type]
 
 
+def concatenate(rotations: Iterable[object]) -> Turning:
+    """Return one stack of several rotations and stacks."""
+    if type(rotations) is Turning or is_scipys(rotations):
+        return Turning(quaternions(rotations))
+    given = list(rotations)
+    if not all(type(x) is Turning or is_scipys(x) for x in given):
+        raise TypeError("input must contain Rotation objects only")
+    quats = map(quaternions, given)
+    return Turning(np.concatenate([q if len(q.dims) == 2 else q[None] for q in quats]))
+
+
 OBJECTS[_HOME] = {"__call__": _of_object}
 scipy_captures("scipy.spatial.transform", {"Slerp": slerp})
+scipy_captures("scipy.spatial.transform.Rotation", {"concatenate": concatenate})

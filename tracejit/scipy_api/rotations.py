@@ -32,7 +32,7 @@ from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.python_numbers import require, require_ours
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["Turning", "quaternions"]
+__all__ = ["Turning", "is_scipys", "quaternions"]
 
 _HOME = "scipy.spatial.transform.Rotation"
 _OF_OTHERS = frozenset(("align_vectors", "approx_equal", "as_davenport", "reduce", "random",
@@ -149,9 +149,14 @@ class Turning(Made):
                                 np.abs(self.quat[..., 3]))
 
     def __mul__(self, other: object) -> Any:
-        if not isinstance(other, Turning) and not _is_scipys(other):
+        if not isinstance(other, Turning) and not is_scipys(other):
             return NotImplemented
         return Turning(composed(self.quat, quaternions(other)))
+
+    def __rmul__(self, other: object) -> Any:
+        """Follow a rotation from outside: that of an older SciPy leaves no operator to others."""
+        return Turning(composed(quaternions(other), self.quat)) if is_scipys(other) else (
+            NotImplemented)
 
     def __pow__(self, n: object, modulus: None = None) -> Turning:
         if modulus is not None or holds_traced(n) or not isinstance(n, (int, float)):
@@ -263,7 +268,8 @@ scipy_captures(_HOME, {"from_quat": from_quat, "from_matrix": from_matrix,
 # --- rotations that SciPy made --------------------------------------------------------------------
 
 
-def _is_scipys(x: object) -> bool:
+def is_scipys(x: object) -> bool:
+    """Return whether an object is a rotation from outside."""
     return type(x).__name__ == "Rotation" and type(x).__module__.startswith("scipy.spatial.")
 
 

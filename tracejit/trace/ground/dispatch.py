@@ -76,12 +76,24 @@ DATA_SIZED: list[Any] = []
 def foreign_capture(fn: Any) -> Callable[..., Any] | None:
     """Return the capture of a function that is one of SciPy's; None for any other of its name."""
     name = getattr(fn, "__name__", "")
+    if isinstance(fn, np.ufunc):
+        name = _public_name(fn)
     for home in _homes().get(name, ()) if isinstance(name, str) else ():
         if _is_content(fn, home, name):
             capture = FOREIGN[f"{home}.{name}"]
             return of_wider_floats(_composed(checking_keywords(capture, fn), fn),
                                     fn) if _is_scipys(fn) else None
     return None
+
+
+def _public_name(fn: np.ufunc) -> str:
+    """Return the name under which SciPy has a ufunc: `pro_cv` of SciPy 1.14 calls itself `obl_cv`.
+    """
+    own = str(fn.__name__)
+    public = vars(sys.modules["scipy.special"]) if "scipy.special" in sys.modules else {}
+    if public.get(own) is fn:
+        return own
+    return next((name for name, x in public.items() if x is fn), own)
 
 
 _BOUND = (BuiltinMethodType, MethodType)
