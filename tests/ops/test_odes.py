@@ -93,17 +93,43 @@ def test_steps_are_as_many_as_scipys_and_their_sizes_have_no_derivative() -> Non
     np.testing.assert_allclose(slope, [found[0, -1], 0.0], rtol=1e-12)  # it is linear
 
 
+@pytest.mark.parametrize("start", [0.5, 0.0, -2.0])
 @pytest.mark.parametrize("method", ["RK45", "DOP853"])
-def test_an_empty_interval_has_two_columns(method: str) -> None:
+def test_an_empty_interval_has_two_columns(method: str, start: float) -> None:
     def program(y: Any, end: float) -> Any:
-        found = integrate.solve_ivp(lambda t, u: -t * u, (0.5, end), y, method, dense_output=True)
-        return found.t, found.y, found.sol(0.5)
+        found = integrate.solve_ivp(lambda t, u: -(t + 1.0) * u, (start, end), y, method,
+                                    dense_output=True)
+        return found.t, found.y, found.sol(start)
 
     y = np.array([1.0, 2.0])
     with tracejit.config(disable_jit=True):
-        for got, wanted in zip(tracejit.jit(program)(y, 0.5), program(y, 0.5), strict=True):
+        for got, wanted in zip(tracejit.jit(program)(y, start), program(y, start), strict=True):
             np.testing.assert_array_equal(got, wanted)
-        assert np.isclose(tracejit.grad(lambda t: program(y, t)[1][1, -1])(0.5), -1.0)
+        slope = tracejit.grad(lambda t: program(y, t)[1][1, -1])(start)
+        assert np.isclose(slope, -2.0 * (start + 1.0))
+
+
+@pytest.mark.parametrize("options", [{"first_step": 0.25, "max_step": 0.25},
+                                     {"first_step": 1.0, "rtol": 10.0}])
+def test_a_step_that_ends_at_the_end_by_chance_moves_with_it(options: dict[str, float]) -> None:
+    def last(end: float) -> Any:
+        return integrate.solve_ivp(lambda t, y: -y, (0.0, end), [1.0], **options).y[0, -1]
+
+    for end in (1.0, -1.0):
+        with tracejit.config(disable_jit=True):
+            assert np.isclose(tracejit.grad(last)(end), -last(end), rtol=0.02)
+
+
+@pytest.mark.parametrize("times", [[0.0], [1.5], [0.5, 1.5]])
+def test_one_time_of_odeint_has_the_state_that_is_given(times: list[float]) -> None:
+    def program(y: Any) -> Any:
+        return integrate.odeint(lambda u, t: -t * u, y, times)
+
+    y = np.array([1.0, 2.0])
+    np.testing.assert_allclose(tracejit.jit(program)(y), program(y), rtol=1e-9)
+    slopes = np.exp(0.5 * (times[0] ** 2 - np.square(times)))
+    jacobian = tracejit.jacobian(program)(y)
+    np.testing.assert_allclose(jacobian, slopes[:, None, None] * np.eye(2), rtol=1e-5)
 
 
 def test_derivatives_by_the_ends_are_slopes() -> None:

@@ -108,10 +108,10 @@ def advance(fun: Slope, pair: Pair, t: float, end: float, y: np.ndarray, f: np.n
     k = np.zeros((len(pair.b) + 1, y.size))
     accepted, rejected = False, False
     while not accepted:
-        if size < least or size == 0.0:
+        if size < least or (size == 0.0 and t != end):
             raise ValueError("Required step size is less than spacing between numbers.")
         later = t + size * sign
-        if sign * (later - end) > 0.0:
+        if sign * (later - end) >= 0.0:  # also by chance: the last step moves with the end
             later = end
         size = abs(stop_gradient(later) - stop_gradient(t))
         k = stepped(fun, pair, t, y, f, later - t, args)

@@ -99,10 +99,10 @@ def _value(kernel: Function, values: Sequence[object], x: object) -> Any:
 # --- what is called -----------------------------------------------------------------------------
 
 
-def _require(success: object, message: object, name: str) -> None:
+def _require(success: object, message: object, name: str, module: str = "optimize") -> None:
     """Raise `ArithmeticError` where a search says that it has found nothing."""
     if not success:
-        raise ArithmeticError(f"scipy.optimize.{name} found no solution: {message}")
+        raise ArithmeticError(f"scipy.{module}.{name} found no solution: {message}")
 
 
 def _root(functions: Sequence[Function], x0: np.ndarray, **settings: Any) -> Any:
@@ -223,13 +223,14 @@ def _solved_problem(functions: Sequence[Function], start: float, end: float, y0:
             warnings.simplefilter("ignore", scipy.integrate.ODEintWarning)
             y, told = scipy.integrate.odeint(slope, y0, at, Dfun=by_state, full_output=True,
                                              rtol=rtol, atol=atol, tfirst=True)
-        _require(told["message"] == "Integration successful.", told["message"], "odeint")
+        fine = len(y) == 1 or told["message"] == "Integration successful."  # one: nothing to do
+        _require(fine, told["message"], "odeint", "integrate")
         return at, y, 0
     if start == end and at is not None:  # of which SciPy makes lists without a state
         return at, np.tile(y0, (len(at), 1)), 0
     found = scipy.integrate.solve_ivp(slope, (start, end), y0, method, at, rtol=rtol, atol=atol,
                                       max_step=most, jac=by_state)
-    _require(found.success, found.message, "solve_ivp")
+    _require(found.success, found.message, "solve_ivp", "integrate")
     return found.t, np.ascontiguousarray(found.y.T), found.nfev
 
 
