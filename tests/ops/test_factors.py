@@ -299,6 +299,22 @@ def test_functions_of_matrices_have_derivatives_at_equal_eigenvalues(f: Any) -> 
                 lambda a: np.sum(weights * f(a)), [x], 0, 1e-4), 1e-6)
 
 
+CUT = [np.array([[-1.0, 0.3], [0.1, -2.0]]), np.diag([-1.0, -1.0]),
+       np.array([[-0.6, 0.4, 0.2], [0.9, 1.3, -1.4], [-0.2, 1.1, 1.2]])]
+
+
+@pytest.mark.parametrize(("part", "a"), [
+    (np.real, CUT[0]), (np.imag, CUT[0]), (np.real, CUT[1]), (np.real, CUT[2])])
+def test_a_logarithm_on_its_cut_has_derivatives_along_real_matrices(part: Any, a: Any) -> None:
+    """Eigenvalues below 0 stay there: the imaginary part of the logarithm of each stays pi."""
+    def f(x: Any) -> Any:
+        return np.sum(weights * part(scipy.linalg.logm(x + 0j)))
+
+    weights = np.random.default_rng(4).standard_normal(a.shape)
+    with tracejit.config(disable_jit=True):
+        assert_close(tracejit.grad(f)(a), numeric_gradient(f, [a], 0, 1e-6), 1e-6)
+
+
 def test_lyapunovs_equation_with_a_complex_side_is_solved() -> None:
     a = np.array([[0.5, -2.0], [2.0, 1.0]])  # whose Schur form has a block: SciPy 1.17 is wrong
     q = np.array([[1.0, 1j], [-1j, 2.0]])

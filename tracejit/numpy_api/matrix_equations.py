@@ -35,12 +35,20 @@ __all__: list[str] = []
 # --- functions of matrices ------------------------------------------------------------------------
 
 
+def _schur(a: Tracer) -> tuple[Any, Any]:
+    """Return the Schur form of a matrix, and the basis that it is in."""
+    t, _, z, *_ = factored("schur", transpose_last(cast(stop_gradient(a), np.complex128)))
+    return transpose_last(t), transpose_last(z)
+
+
 def _by_schur(a: Tracer, function: Callable[..., object], name: str) -> Any:
     """Return a function of a matrix, applied to its Schur form; real for a real matrix."""
-    given = cast(stop_gradient(a), np.complex128)
-    t, _, z, *_ = factored("schur", transpose_last(given))
-    z = transpose_last(z)
-    found: Any = z @ call_function(function, (transpose_last(t),), {}) @ adjoint(z)
+    t, z = _schur(a)
+    return _of_kind(a, z @ call_function(function, (t,), {}) @ adjoint(z), name)
+
+
+def _of_kind(a: Tracer, found: Tracer, name: str) -> Any:
+    """Return a function of a real matrix as real numbers, or raise an error in the run."""
     if a.dtype.kind == "c":
         return found
     real = assured(np.sum(np.abs(np.imag(found))) <= 1e-8 * np.sum(np.abs(found)),
@@ -60,20 +68,32 @@ def logarithm_of(a: Tracer) -> Any:
 
 
 def _moved_logarithm(a: Tracer, t: Tracer) -> Any:
-    """Return the derivative along t: a block of log [[a, t], [0, a]]."""
-    n = a.dims[0]
-    zero = apply("full", a.dtype.type(0), shape=(n, n))
-    above, below = np.concatenate([a, t], axis=1), np.concatenate([zero, a], axis=1)
-    found: Any = logarithm_of(as_tracer(np.concatenate([above, below], axis=0)))
-    i = apply("iota", size=n)
-    size = a.shape[0]
-    return found[i[:, None], i[None, :] + size]
+    """Return the derivative along t: a block of log [[a, t], [0, a]].
+
+    Both blocks have the one Schur form of a: of two that are found apart, an eigenvalue below 0 may
+    lie on either side of the cut.
+    """
+    form, basis = _schur(a)
+    inside = adjoint(basis) @ cast(stop_gradient(t), np.complex128) @ basis
+    turn = _block(basis, np.zeros_like(basis), basis)
+    found: Any = turn @ call_function(
+        triangular_logarithm, (_block(form, inside, form),), {}) @ adjoint(turn)
+    whole = as_tracer(_block(a, t, a))
+    found = implied("logm", [as_tracer(_of_kind(whole, found, "logm"))], whole)[0]
+    i = apply("iota", size=a.dims[0])
+    return found[i[:, None], i[None, :] + a.shape[0]]
+
+
+def _block(first: Tracer, right: Tracer, last: Tracer) -> Any:
+    """Return [[first, right], [0, last]]."""
+    below = np.concatenate([np.zeros_like(first), last], axis=1)
+    return np.concatenate([np.concatenate([first, right], axis=1), below], axis=0)
 
 
 RULES["logm"] = Rule(
     lambda results, operands, tangents: [_moved_logarithm(operands[0], tangents[0])],
-    lambda results, operands, cts: [None if cts[0] is None else _moved_logarithm(
-        as_tracer(adjoint(operands[0])), cts[0])])
+    lambda results, operands, cts: [None if cts[0] is None else adjoint(_moved_logarithm(
+        operands[0], as_tracer(adjoint(cts[0]))))])
 
 
 def _of_square(name: str, function: Callable[[Tracer], object]) -> Callable[..., Any]:
