@@ -109,7 +109,8 @@ def _plan(x: Tracer,
     base = x if base_key.at == whole(x.dims) else view(x, IndexStep(base_key.at))
     axes = tuple(k for k, p in enumerate(parts) if not isinstance(p, slice))
     raw = [lift(parts[k]) for k in axes]
-    shape = broadcast_dims([dims_of(i) for i in raw])
+    shape = broadcast_dims([dims_of(i) for i in raw], (
+        IndexError, "shape mismatch: indexing arrays could not be broadcast together"))
     indices = []
     for k, i in zip(axes, raw, strict=True):
         wrapped = _wrapped(i, base.dims[k], k)

@@ -303,8 +303,11 @@ def as_operand(d: Dim) -> Any:
     return SymInt(d) if isinstance(d, Expr) else d
 
 
-def broadcast_dims(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
-    """Return the shape that shapes broadcast to, or raise NumPy's `ValueError`."""
+def broadcast_dims(shapes: Sequence[tuple[Dim, ...]],
+                   wrong: tuple[type[Exception], str] = (
+                       ValueError, "operands could not be broadcast together"),
+                   ) -> tuple[Dim, ...]:
+    """Return the shape that shapes broadcast to, or raise NumPy's error, a class and a text."""
     trace = current()
     rank = max((len(s) for s in shapes), default=0)
     result: list[Dim] = []
@@ -320,7 +323,7 @@ def broadcast_dims(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
             else:
                 settle_ones(chosen, d)
                 if not same_dim(chosen, d):
-                    _stretch(chosen, d, shapes)
+                    _stretch(chosen, d, shapes, wrong)
         result.append(trace.canonical(chosen))
     return tuple(result)
 
@@ -349,14 +352,16 @@ def is_one(d: Dim) -> bool:
     return d == 1
 
 
-def _stretch(a: Dim, b: Dim, shapes: Sequence[tuple[Dim, ...]]) -> None:
+def _stretch(a: Dim, b: Dim, shapes: Sequence[tuple[Dim, ...]],
+             wrong: tuple[type[Exception], str]) -> None:
     """Two known sizes differ: one of them is 1 in this call, or NumPy would refuse too."""
     trace = current()
     for d in (a, b):
         is_one(d)
     known = all(trace.is_known(d) for s in shapes for d in s)
     texts = " ".join(str(tuple(trace.number(d) if known else d for d in s)) for s in shapes)
-    raise ValueError(f"operands could not be broadcast together with shapes {texts}")
+    error, text = wrong
+    raise error(f"{text} with shapes {texts}")
 
 
 def fit(x: Any, shape: tuple[Dim, ...]) -> Any:
