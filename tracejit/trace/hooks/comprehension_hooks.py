@@ -14,10 +14,10 @@ from tracejit.errors import Refusal
 from tracejit.trace.containers.heap import holds
 from tracejit.trace.containers.places import Choice
 from tracejit.trace.containers.references import Reference, goes_by_data, note_put
-from tracejit.trace.containers.runs import Run, copies, has_runs
-from tracejit.trace.containers.stand_ins import StandIn
+from tracejit.trace.containers.runs import Run, copies, has_runs, place_in_code
+from tracejit.trace.containers.stand_ins import StandIn, is_made_by_data
 from tracejit.trace.ground.context import current
-from tracejit.trace.ground.restarts import NotRepeatable, Unroll
+from tracejit.trace.ground.restarts import NeedStatic, NotRepeatable, Unroll
 from tracejit.trace.hooks.loop_hooks import LoopHooks, walking
 from tracejit.trace.lists.iterables import (
     TracedIterable,
@@ -89,6 +89,21 @@ class ComprehensionHooks(LoopHooks):
         items = counted(iterable)
         with walking(*(() if items is None else items.walks)):
             return self._list_of_items(iterable, items, element)
+
+    def keyed_of(self, kind: str, iterable: object, items: Callable[[object], object],
+                 plain: Callable[[object], object]) -> Any:
+        """Evaluate a comprehension of a set or dict.
+
+        items -- gives a list of the items, for a set or dict of which data decides on the keys
+        plain -- evaluates it in Python; both are given the first iterable
+        """
+        if is_made_by_data():
+            return call_function({"set": set, "dict": dict}[kind], (items(iterable),), {})
+        try:
+            return plain(iterable)
+        except (NeedStatic, Refusal):
+            current().used_keyed.add(place_in_code())
+            raise
 
     def several_list_of(self, iterable: object, plain: Callable[[object], object],
                         part: Callable[[object], object],

@@ -285,7 +285,26 @@ class ExpressionRewriter(ast.NodeTransformer):
                     setattr(node, field, self.visit(getattr(node, field)))
         return place(hook("made", node), node)
 
-    visit_SetComp = visit_DictComp = _plain_comprehension
+    def visit_SetComp(self, node: ast.SetComp) -> Any:
+        """Give the items as a list, too: data may decide on the keys."""
+        return self._keyed_comprehension(node, "set", node.elt)
+
+    def visit_DictComp(self, node: ast.DictComp) -> Any:
+        """Give the pairs as a list, too."""
+        pair = ast.Tuple([node.key, node.value], ast.Load())
+        return self._keyed_comprehension(node, "dict", pair)
+
+    def _keyed_comprehension(self, node: ast.SetComp | ast.DictComp, kind: str,
+                             item: ast.expr) -> Any:
+        if self.class_names or self._writes_out(node):
+            return self._plain_comprehension(node)
+        first = self.visit(node.generators[0].iter)
+        node.generators[0].iter = place(load(FIRST), node)
+        items = copy.deepcopy(place(ast.ListComp(item, node.generators), node))
+        self.in_expression += 1
+        forms = [of_first(part) for part in (self.visit(items), self._plain_comprehension(node))]
+        self.in_expression -= 1
+        return place(hook("keyed_of", constant(kind), first, *forms), node)
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
         """Leave a generator lazy, where it is no argument of a call."""
