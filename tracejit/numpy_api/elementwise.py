@@ -104,6 +104,12 @@ def _unary_if_real(function: Callable[..., object]) -> Callable[[Any], Any]:
     return lambda x: NotImplemented if operand_dtype(x).kind == "c" else function(x)
 
 
+def _fraction(x: np.ndarray, whole: np.ndarray) -> Any:
+    """Return what is left of numbers, with their signs; its slope is 1 at whole numbers, too."""
+    rest = np.where(np.signbit(x), -(whole - x), x - whole)
+    return np.where(np.isinf(x), np.copysign(0.0, x), rest)
+
+
 def _logaddexp2(x: np.ndarray, y: np.ndarray) -> Any:
     above, same = x > y, (x == y) & np.isinf(x)
     away = np.where(same, 0.0, np.where(above, y - x, x - y))
@@ -125,7 +131,7 @@ COMPOSITES.update({
         x < 0, 0.0, np.where(x > 0, 1.0, np.where(x == 0, h, np.nan))),
     np.conjugate: _unary_if_real(lambda x: x),
     np.divmod: lambda x, y: (np.floor_divide(x, y), np.remainder(x, y)),
-    np.modf: lambda x: (np.copysign(np.where(np.isinf(x), 0.0, x - np.trunc(x)), x), np.trunc(x)),
+    np.modf: lambda x: (_fraction(x, np.trunc(x)), np.trunc(x)),
     np.isnan: lambda x: NotImplemented if operand_dtype(x).kind == "f" else x != x,
     np.isinf: lambda x: _either_part(np.isinf, np.logical_or, x, x != x),
     np.isfinite: lambda x: _either_part(np.isfinite, np.logical_and, x, x == x),
