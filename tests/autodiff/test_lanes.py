@@ -145,8 +145,38 @@ def in_a_loop(x: Any, a: Any, b: Any) -> Any:
     return total * np.sum(x * x)
 
 
+def inner_products_of_columns(x: Any, a: Any, b: Any) -> Any:
+    y, total = x.T.copy(), 0.0
+    for i in range(len(y)):
+        for j in range(y.shape[1]):
+            y[i, j] += np.dot(b[i + 1:, i], y[i + 1:, j])
+    for j in range(y.shape[1]):
+        total += (y[:, j] @ a) ** 2
+    return np.sum(y * y) + total
+
+
+def moments_of_columns(x: Any, a: Any, b: Any) -> Any:
+    y = x.T * 1.0
+    mean, spread = np.zeros(y.shape[1]), np.zeros(y.shape[1])
+    for j in range(y.shape[1]):
+        mean[j] = np.mean(y[:, j])
+        y[:, j] -= mean[j]
+        spread[j] = np.sqrt(np.sum(y[:, j] * y[:, j]) + 0.1)
+        y[:, j] /= spread[j]
+    return np.sum(y ** 3) + np.sum(mean * spread)
+
+
+def extrema_of_columns(x: Any, a: Any, b: Any) -> Any:
+    y, total = x.T * 1.0, 0.0
+    for j in range(y.shape[1]):
+        v = y[:, j]
+        total = total + np.max(v) * np.min(v + a) + v[np.argmax(v)] + np.prod(v)
+    return total
+
+
 IN_LANES = (triangle, recurrence, rows_of_result, columns_of_result, scratch, what_is_left,
-            several_sums, sum_in_a_loop_inside, choices)
+            several_sums, sum_in_a_loop_inside, choices, inner_products_of_columns,
+            moments_of_columns)
 
 # --- one after another ----------------------------------------------------------------------------
 
@@ -239,9 +269,31 @@ def counted(x: Any, a: Any, b: Any) -> Any:
     return total
 
 
-ONE_BY_ONE = (chained, previous_row, row_elsewhere, the_one_before, read_on_its_way,
-              written_in_part, bounds_that_differ, by_elements_of_rows, counted)
-ANYHOW = (in_a_loop,)
+def orthogonal_columns(x: Any, a: Any, b: Any) -> Any:
+    y = x.T * 0.3
+    for j in range(1, y.shape[1]):
+        y[:, j] = np.sin(y[:, j] - 0.2 * (y[:, j] @ y[:, j - 1]) * y[:, j - 1])
+    return np.sum(y * y)
+
+
+def folds_of_rows(x: Any, a: Any, b: Any) -> Any:
+    total = 0.0
+    for i in range(len(x)):
+        total += np.sin(np.sum(x[i] * a))
+    return total
+
+
+def products_of_matrices(x: Any, a: Any, b: Any) -> Any:
+    y, total = x.T * 1.0, 0.0
+    for j in range(y.shape[1]):
+        total = total + np.sum(np.sin(b @ y[:, j]))
+    return total
+
+
+ONE_BY_ONE = (orthogonal_columns, folds_of_rows, products_of_matrices, chained, previous_row,
+              row_elsewhere, the_one_before, read_on_its_way, written_in_part, bounds_that_differ,
+              by_elements_of_rows, counted)
+ANYHOW = (in_a_loop, extrema_of_columns)
 
 
 def slope(f: Callable[..., Any], args: Any, moves: Any) -> float:

@@ -8,7 +8,8 @@ Iterations depend on one another in no other way than that
 
 All else that an iteration makes is *varying*, or the same in all. Loops inside run for all eight at
 once, so their bounds are the same in all. It is worth it where the innermost of them handle single
-numbers, and none of these lies in row i of an array: such rows would be read with gaps.
+numbers, and none of these lies in row i of an array: such rows would be read with gaps. And it is
+where a loop without loops inside folds columns, `a @ b[:, i]`, of which eight lie side by side.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from tracejit.ir.dims import Dim, dim_values
 from tracejit.ir.lowering import (
     Alias,
     Argument,
+    Contract,
     Effect,
     Index,
     Lowering,
@@ -36,7 +38,8 @@ from tracejit.ir.walk import all_eqns, block_uses, bound_values, eqn_uses
 
 __all__ = ["LaneLoop", "NotInLanes", "sliced_axis"]
 
-KNOWN = (Alias, Argument, Index, Pointwise, Reduce, Running, View, Write)
+KNOWN = (Alias, Argument, Contract, Index, Pointwise, Reduce, Running, View, Write)
+FOLDS = (Argument, Contract, Reduce)
 MOST_EQNS = 150
 """How many equations an iteration has at most: the loop is written twice."""
 
@@ -87,6 +90,7 @@ class LaneLoop:
     varying -- the values that differ from iteration to iteration
     uses    -- how often each value is read in an iteration
     inside  -- all values that an iteration makes
+    has_gaps -- whether it reads or writes vectors of which an element lies next to no other lane's
     """
 
     eqn: Eqn
@@ -98,6 +102,7 @@ class LaneLoop:
     varying: set[Value] = field(default_factory=set)
     uses: Counter[Value] = field(default_factory=Counter)
     inside: set[Value] = field(default_factory=set)
+    has_gaps: bool = False
 
     @property
     def body(self) -> Block:
@@ -113,8 +118,7 @@ class LaneLoop:
         """Find what varies; raises `NotInLanes` if iterations wait for one another, or pay less."""
         loop = LoopEqn(self.eqn)
         inside = list(all_eqns(self.body))
-        if loop.is_reversed or len(inside) > MOST_EQNS or not any(
-                region_kind(e) == "for" for e in self.body.eqns):
+        if loop.is_reversed or len(inside) > MOST_EQNS:
             raise NotInLanes
         if any(e.op.effect and not _is_check(e) and not e.regions for e in inside):
             raise NotInLanes
@@ -279,6 +283,8 @@ class LaneLoop:
         is_row = eqn.inputs[0] in self.rows
         if any(a in self.rows for a in eqn.inputs[1:]):
             raise NotInLanes
+        if isinstance(how, Contract) and eqn.output.aval.ndim:
+            raise NotInLanes
         if isinstance(how, Write) and (how.gathered or self.i in eqn.uses()) and not is_row:
             raise NotInLanes
         if self.i in eqn.uses() or is_row:
@@ -287,6 +293,9 @@ class LaneLoop:
             axis = sliced_axis(eqn.params["at"], self.i)
             if axis is None or eqn.inputs[0] in self.varying:
                 raise NotInLanes
+            value = eqn.inputs[1] if isinstance(how, Write) else eqn.output
+            if value.aval.ndim and axis < eqn.inputs[0].aval.ndim - 1:
+                self.has_gaps = True
             if is_row:
                 self._require_own_row(eqn, axis)
         if is_row and isinstance(how, Write):
@@ -321,19 +330,24 @@ class LaneLoop:
             raise NotInLanes
 
     def _require_gain(self, inside: list[Eqn]) -> None:
-        """Require loops inside that handle single numbers, none of them in rows of the arrays."""
+        """Require loops inside that handle single numbers, or folds of columns."""
         innermost = [e for e in inside if self._varies_in(e) and not any(
             map(self._varies_in, all_eqns(LoopEqn(e).body)))]
-        if not innermost or any(v.aval.ndim > 1 for v in self.varying):
+        folds = any(isinstance(e.op.lowering, FOLDS) and e.output in self.varying for e in inside)
+        if any(v.aval.ndim > 1 for v in self.varying) or not (
+                innermost or (folds and not self.has_gaps)):
             raise NotInLanes
         for eqn in innermost:
-            body = LoopEqn(eqn).body
-            bound = {*body.inputs, *bound_values(body)}
-            for f in body.eqns:
-                is_write = isinstance(f.op.lowering, Write)
-                if any(v.aval.ndim and not is_write for v in f.outputs) or (
-                        self.i in f.uses() and not bound.isdisjoint(_numbers_in(f))):
-                    raise NotInLanes
+            self._require_numbers(LoopEqn(eqn).body)
+
+    def _require_numbers(self, body: Block) -> None:
+        """Require that a loop handles single numbers, none of them in rows of the arrays."""
+        bound = {*body.inputs, *bound_values(body)}
+        for eqn in body.eqns:
+            is_write = isinstance(eqn.op.lowering, Write)
+            if any(v.aval.ndim and not is_write for v in eqn.outputs) or (
+                    self.i in eqn.uses() and not bound.isdisjoint(_numbers_in(eqn))):
+                raise NotInLanes
 
     def _varies_in(self, eqn: Eqn) -> bool:
         """Return whether an equation is a loop in which anything varies."""

@@ -27,7 +27,7 @@ from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Span, Value
 from tracejit.ir.dead_code import drop_dead_code
 from tracejit.ir.dims import Dim, floor_div, maximum, substitute
 from tracejit.ir.inductions import drop_inductions
-from tracejit.ir.lowering import Alias, Effect, Pointwise, View, Write
+from tracejit.ir.lowering import Alias, Contract, Effect, Pointwise, View, Write
 from tracejit.ir.optable import find_op
 from tracejit.ir.walk import (
     Env,
@@ -198,6 +198,8 @@ class _InLanes:
             return self._write(eqn, env)
         if isinstance(how, View) and how.meaning == "index":
             return self._part(eqn, env)
+        if isinstance(how, Contract):
+            return self._dot(eqn, env)
         params = _copied_params(eqn, env)
         if isinstance(how, Pointwise):
             operands = [self._beside(a, env) for a in eqn.inputs]
@@ -211,6 +213,11 @@ class _InLanes:
                 return self._spread(operands[0], params["shape"])
         (made,) = self.builder.emit(eqn.op, operands, params, (), eqn.site)
         return made
+
+    def _dot(self, eqn: Eqn, env: Env) -> Value:
+        """Write the inner products of vectors."""
+        terms = self._emit("mul", [self._beside(a, env) for a in eqn.inputs])
+        return self._emit("reduce_sum", [terms], axes=(0,))
 
     def _part(self, eqn: Eqn, env: Env) -> Value:
         """Read a part of an array, or eight of its rows, which become the last axis."""
