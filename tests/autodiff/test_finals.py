@@ -24,13 +24,17 @@ class _Writer:
         self.lines: list[str] = []
         self.indices: list[str] = []
 
-    def source(self) -> str:
-        """Return the text of the function; places of the array are between 0 and 39."""
+    def source(self, *, given: bool = False) -> str:
+        """Return the text of the function; places of the array are between 0 and 39.
+
+        given -- whether the array begins as a copy of an argument
+        """
         for _ in range(self.random.randint(1, 2)):
             self.loop(1)
         body = "".join(f"    {line}\n" for line in self.lines)
-        return ("import numpy as np\n\n\ndef f(w, n):\n"
-                "    a = np.zeros((40, 40), dtype=w.dtype)\n    a[:, :] = w[0] + 0.5\n"
+        begin = ("def f(w, g, n):\n    a = g.copy()\n" if given else "def f(w, n):\n"
+                 "    a = np.zeros((40, 40), dtype=w.dtype)\n    a[:, :] = w[0] + 0.5\n")
+        return (f"import numpy as np\n\n\n{begin}"
                 f"    s = w[1] * 0.0\n{body}    return s + np.sum(a * a) * 0.01\n")
 
     def loop(self, depth: int) -> None:
@@ -98,6 +102,19 @@ def test_gradients_are_complex_steps(seed: int) -> None:
         np.testing.assert_allclose(slope, steps, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(500))
+def test_gradients_by_what_the_array_begins_as_are_complex_steps(seed: int) -> None:
+    f = function_of(_Writer(seed).source(given=True), f"filling what is given {seed}")
+    r = np.random.default_rng(seed)
+    g, h = r.normal(size=(2, 40, 40))
+    graph = tracejit.grad(f, (0, 1)).trace(W, g, 4).graph
+    for n in (4, 1, 0):
+        slopes = interpret(graph, W, g, n)
+        step = f(W + 1e-30j * W, g + 1e-30j * h, n).imag / 1e-30
+        np.testing.assert_allclose(slopes[0] @ W + np.sum(slopes[1] * h), step, rtol=1e-9,
+                                   atol=1e-12)
+
+
 # --- nothing is kept ----------------------------------------------------------------------------
 
 def cholesky(a: Any) -> Any:
@@ -145,7 +162,25 @@ def steps(a: Any) -> Any:
     return np.sum(u * u)
 
 
-@pytest.mark.parametrize("f", [cholesky, elimination, alignment, steps], ids=lambda f: f.__name__)
+def triangle_in_place(a: Any) -> Any:
+    b = a.copy()
+    for i in range(len(b)):
+        for j in range(len(b)):
+            for k in range(i + 1, len(b)):
+                b[i, j] += b[k, j] * b[k, i]
+    return np.sum(b * b)
+
+
+def from_below(a: Any) -> Any:
+    b = a.copy()
+    for i in range(len(b) - 1, 0, -1):
+        for j in range(len(b) - 1):
+            b[i, j] = b[i, j + 1] * b[i - 1, j] * b[i, j]
+    return np.sum(b * b)
+
+
+@pytest.mark.parametrize("f", [cholesky, elimination, alignment, steps, triangle_in_place,
+                               from_below], ids=lambda f: f.__name__)
 def test_what_is_written_once_is_not_kept(f: Callable[..., Any]) -> None:
     a = np.eye(4) * 3 + 0.25
     traced = tracejit.grad(f).trace(a)

@@ -1,4 +1,4 @@
-"""Elements of arrays that a loop does not write to again: the way back finds them in the result.
+"""Elements that a loop does not write to again, or has not yet: found in the array left, or given.
 
     for i in range(n):
         for j in range(i):
@@ -10,11 +10,14 @@
 An element that is read, or set, and that nothing writes to later is the same in the array that the
 outermost loop leaves. A later iteration has a larger number in some loop around both, and the same
 numbers in the loops around that: for each such loop the two places have to differ on some axis.
+
+An element that is read, and that nothing has written to before, is the same in the array that the
+outermost loop begins with: where that is an argument, which stays as it is, it is read from there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -41,29 +44,36 @@ Place = tuple[Dim | None, Dim | None]
 
 @dataclass(slots=True)
 class _Array:
-    """An array that the outermost loop carries: all that is in its place, and the writes to it."""
+    """An array that the outermost loop carries: all that is in its place, and the writes to it.
+
+    start -- the array that it begins with, if that is an argument
+    """
 
     result: Value
+    start: Value | None
     versions: set[Value] = field(default_factory=set)
     writes: list[Eqn] = field(default_factory=list)
 
 
 class FinalElements:
-    """For values of a nest, the equations that read them from the arrays that it leaves."""
+    """For values of a nest, the equations that read them from arrays that it leaves or is given.
 
-    def __init__(self, nest: ForwardNest) -> None:
+    given -- the arguments of the program
+    """
+
+    def __init__(self, nest: ForwardNest, given: Set[Value] = frozenset()) -> None:
         self.nest, self.order = nest, _Writes(nest)
         self.found: dict[Value, Eqn | None] = {}
         self.arrays: dict[Value, _Array] = {}
         self.writers: dict[Value, list[Eqn]] = {}
-        for array in _Arrays(nest).of_top():
+        for array in _Arrays(nest).of_top(given):
             self.arrays.update(dict.fromkeys(array.versions, array))
             for eqn in array.writes:
                 if isinstance(eqn.inputs[1], Value):
                     self.writers.setdefault(eqn.inputs[1], []).append(eqn)
 
     def of(self, v: Value) -> Eqn | None:
-        """Return an equation that reads a value from an array left; None where none can."""
+        """Return an equation that reads a value from an array outside; None where none can."""
         if not self.arrays:
             return None
         if v not in self.found:
@@ -94,10 +104,14 @@ class FinalElements:
         home = self.nest.home[eqn.output]
         reached = version if eqn.output is v else eqn.output
         order = _Order(self.order, home.path, reached, ends_of(at))
+        source = array.result
         if not all(map(order.is_final_after, array.writes)):
-            return None
+            if array.start is None or eqn.output is not v or not all(
+                    map(order.is_first_before, array.writes)):
+                return None
+            source = array.start
         builder = Builder()
-        (read,) = builder.emit(find_op("index"), [array.result], {"at": at}, site=eqn.site)
+        (read,) = builder.emit(find_op("index"), [source], {"at": at}, site=eqn.site)
         if read.aval != v.aval:
             return None
         again = builder.scope.eqns[-1]
@@ -113,13 +127,14 @@ class _Arrays:
     def __init__(self, nest: ForwardNest) -> None:
         self.nest = nest
 
-    def of_top(self) -> Iterator[_Array]:
+    def of_top(self, given: Set[Value]) -> Iterator[_Array]:
         """Yield the arrays that the outermost loop carries and writes to."""
         if region_kind(self.nest.top) not in ("for", "while"):
             return
         loop = LoopEqn(self.nest.top)
-        for result, start, end in zip(loop.results, loop.carried, loop.yielded, strict=True):
-            array = _Array(result)
+        for first, result, start, end in zip(loop.starts, loop.results, loop.carried,
+                                             loop.yielded, strict=True):
+            array = _Array(result, first if isinstance(first, Value) and first in given else None)
             if not result.is_log and result.aval.shape and self._follow(
                     end, loop.body, start, array) and array.writes:
                 yield array
@@ -173,25 +188,27 @@ class _Arrays:
 
 
 class _Writes:
-    """Where writes are in iterations that come after one in which something is read or set."""
+    """Where writes are in iterations after, or before, one in which something is read or set."""
 
     def __init__(self, nest: ForwardNest) -> None:
         self.nest = nest
-        self.found: dict[tuple[Eqn, int, int], tuple[list[Place], Bounds]] = {}
+        self.found: dict[tuple[Eqn, int, int, bool], tuple[list[Place], Bounds]] = {}
 
-    def later(self, write: Eqn, common: int, turn: int) -> tuple[list[Place], Bounds]:
+    def at(self, write: Eqn, common: int, turn: int, later: bool) -> tuple[list[Place], Bounds]:
         """Return the place of a write, and the bounds of the values in it.
 
         common -- how many of the regions around it are around the other place, too
         turn   -- the number of the common loop that is in a later iteration, where those around it
                   are in the same one; that of no common loop if all are in the same one
+        later  -- whether that iteration is later, or earlier
         """
-        key = write, common, turn
+        key = write, common, turn, later
         if key not in self.found:
-            self.found[key] = self._find(write, common, turn)
+            self.found[key] = self._find(write, common, turn, later)
         return self.found[key]
 
-    def _find(self, write: Eqn, common: int, turn: int) -> tuple[list[Place], Bounds]:
+    def _find(self, write: Eqn, common: int, turn: int, later: bool,
+              ) -> tuple[list[Place], Bounds]:
         path = self.nest.home[write.output].path
         indices = {eqn.regions[k].inputs[0] for eqn, k in path if region_kind(eqn) != "if"}
         ranges: Bounds = {}
@@ -210,7 +227,8 @@ class _Writes:
             if n == turn < common:
                 back = region_kind(eqn) == "for" and LoopEqn(eqn).is_reversed
                 ranges[other] = (0, None)
-                names[index] = index.dim - other.dim - 1 if back else index.dim + other.dim + 1
+                names[index] = (index.dim + other.dim + 1 if later != back else
+                                index.dim - other.dim - 1)
             else:
                 low, high = numbers_of(eqn)
                 ranges[other] = there(low), there(high)
@@ -220,7 +238,7 @@ class _Writes:
 
 
 class _Order:
-    """A place that is read or set, and when: no write behind it may be to the same place.
+    """A place that is read or set, and when: no write behind it, or before it, may be to it.
 
     path    -- the regions around it
     version -- the array that is there then
@@ -238,6 +256,13 @@ class _Order:
 
     def is_final_after(self, write: Eqn) -> bool:
         """Return whether no later instance of a write is to the place."""
+        return self._is_alone(write, later=True)
+
+    def is_first_before(self, write: Eqn) -> bool:
+        """Return whether no earlier instance of a write is to the place."""
+        return self._is_alone(write, later=False)
+
+    def _is_alone(self, write: Eqn, later: bool) -> bool:
         path = self.nest.home[write.output].path
         pairs = zip(path, self.path, strict=False)
         common = next((n for n, (a, b) in enumerate(pairs) if a != b),
@@ -246,17 +271,17 @@ class _Order:
             return False
         turns = [n for n in range(common) if region_kind(path[n][0]) != "if"]
         inner = path[common][0] if common < len(path) else write
-        if not self._is_earlier(inner, common):
+        if self._may_be(inner, common, later):
             turns.append(common)
-        return all(self._is_elsewhere(*self.writes.later(write, common, t)) for t in turns)
+        return all(self._is_elsewhere(*self.writes.at(write, common, t, later)) for t in turns)
 
-    def _is_earlier(self, inner: Eqn, common: int) -> bool:
-        """Return whether an equation of the innermost common region comes before, or neither."""
+    def _may_be(self, inner: Eqn, common: int, later: bool) -> bool:
+        """Return whether an equation of the innermost common region may come later, or earlier."""
         if common < len(self.path) and self.path[common][0] is inner:
-            return region_kind(inner) == "if"  # it is in the other branch
+            return region_kind(inner) != "if"  # it is in the other branch
         if common not in self.before:
             self.before[common] = set(self._makers(common))
-        return inner in self.before[common]
+        return (inner in self.before[common]) != later
 
     def _makers(self, common: int) -> Iterator[Eqn]:
         """Yield the equations of the innermost common region by which the array came about."""

@@ -7,7 +7,7 @@ from values that may differ in the last bit.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -67,11 +67,13 @@ class ResidualPlan:
     """Values that an iteration hands to the next, which has them on the carried value's stack."""
     stores: list[ResidualStore] = field(default_factory=list)
     handles: dict[ResidualStore, Value] = field(default_factory=dict)
+    given: Set[Value] = frozenset()
+    """The arguments of the program."""
     finals: FinalElements = field(init=False)
-    """Of values that the nest leaves in arrays, the equations that read them there."""
+    """Of values that are in arrays outside of the nest, the equations that read them there."""
 
     def __post_init__(self) -> None:
-        self.finals = FinalElements(self.nest)
+        self.finals = FinalElements(self.nest, self.given)
 
     def maker(self, v: Value) -> Eqn | None:
         """Return the equation that makes a value on the way back; None for the nest's inputs."""
@@ -99,9 +101,13 @@ class ResidualPlan:
         return [s for s in self.stores if s.home.block is block]
 
 
-def make_plan(nest: ForwardNest, ghosts: Iterable[Value]) -> ResidualPlan:
-    """Choose the values of a nest to store so that `ghosts` are available on the way back."""
-    plan = ResidualPlan(nest)
+def make_plan(nest: ForwardNest, ghosts: Iterable[Value],
+              given: Set[Value] = frozenset()) -> ResidualPlan:
+    """Choose the values of a nest to store so that `ghosts` are available on the way back.
+
+    given -- the arguments of the program
+    """
+    plan = ResidualPlan(nest, given=given)
     needed = {v for v in ghosts if not nest.is_loop_index(v)}
     while True:
         order = sorted(needed, key=lambda v: v.uid)  # of two cuts of one cost always the same

@@ -75,6 +75,7 @@ def resolve_block(block: Block, forward_count: int, links: Mapping[Value, Eqn]) 
     """Return a block whose backward equations, from number `forward_count` on, are in scope."""
     forward = block.eqns[:forward_count]
     backward = prune_block(Block((), block.eqns[forward_count:], block.outputs))
+    given = frozenset(block.inputs)
     nests = _nests_of(forward)
     by_inner = {e: nest for nest in nests.values() for h in nest.homes.values() for e, _ in h.path}
     adopter = Adopter(links, by_inner)
@@ -89,7 +90,7 @@ def resolve_block(block: Block, forward_count: int, links: Mapping[Value, Eqn]) 
         if nest is None or not ghosts:
             eqns.append(eqn)
             continue
-        plan = make_plan(nest, ghosts)
+        plan = make_plan(nest, ghosts, given)
         plans.update(dict.fromkeys([e for e, n in by_inner.items() if n is nest], plan))
         eqns += ForwardRewriter(plan).rewrite_top(eqn)
     chosen = list({id(p): p for p in plans.values()}.values())
