@@ -365,3 +365,10 @@ def test_loops_are_in_lanes_where_iterations_do_not_wait(f: Any) -> None:
 @pytest.mark.parametrize("f", ONE_BY_ONE, ids=lambda f: f.__name__)
 def test_other_loops_stay_as_they_are(f: Any) -> None:
     assert not is_in_lanes(f)
+
+
+def test_sums_of_halves_are_in_order() -> None:
+    args = [v.astype(np.float16) for v in arguments(19)]
+    assert "TJ806" not in tracejit.grad(recurrence, (0, 1, 2)).trace(*args).why()
+    np.testing.assert_array_equal(tracejit.jit(recurrence)(*args),
+                                  tracejit.jit(recurrence, fp="strict")(*args))

@@ -7,6 +7,8 @@ __all__ = ["LONG_FILES", "LONG_FUNCTIONS"]
 LONG_FILES = {
     "artifacts.fingerprints": "one walk over whatever a guard may name, with a rule for each kind",
     "artifacts.loading": "one way from a file to a program: each check comes before the next",
+    "autodiff.finals": "one proof, of which writes come first, and what it says of elements",
+    "autodiff.plans": "one choice: what a nest stores, and what is computed or read again",
     "codegen.cuda.splitting": "one recursion over Loop IR that decides what becomes a kernel",
     "codegen.loop_expressions": "the nodes of expressions: a grammar is read in one place",
     "codegen.schedule": "one decision, with its reasons, about which statements share a nest",

@@ -2,7 +2,7 @@
 
 Iterations depend on one another in no other way than that
 
-    sums    grow by what each adds: `total += f(x[i])`
+    sums    grow by what each adds: `total += f(x[i])`; of halves, which round it, in order
     rows    are written one by one, `y[i] = ...`, and read by the iteration that writes them
     last    values are written anew by each: what the last one leaves is what is left
 
@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from tracejit.ir.control import LoopEqn, bounds_of, region_kind
 from tracejit.ir.core import Atom, Block, Eqn, Span, Value, param_dims
@@ -141,7 +143,8 @@ class LaneLoop:
         if self._is_row(self.body, v, out):
             self.rows[v] = v
             return "row"
-        if isinstance(out, Value) and self._is_sum(self.body, v, out):
+        if isinstance(out, Value) and v.aval.dtype != np.float16 and (
+                self._is_sum(self.body, v, out)):
             return "sum"
         if not self.uses[v]:
             return "last"
