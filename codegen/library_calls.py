@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from tracejit.codegen.blas import call_fortran
 from tracejit.codegen.checked import MatrixPart, when_within
 from tracejit.codegen.libraries import find_blas
 from tracejit.codegen.native import pointer_or_word
+from tracejit.codegen.products import BLOCK, FEWEST_ROWS, MOST_BLOCKS
 from tracejit.errors import Refusal
 
 if TYPE_CHECKING:
@@ -31,10 +32,6 @@ WORD = ir.IntType(64)
 
 
 _LETTERS = {types.float32: "s", types.float64: "d", types.complex64: "c", types.complex128: "z"}
-
-
-_Place = tuple[types.Type, ir.Value, ir.Value, ir.Value | None]
-"""A matrix: its type, the pointer, how far apart rows are, and where it begins, or None."""
 
 
 def _letter(pointer: types.Type) -> str:
@@ -59,11 +56,90 @@ def gemm(typingctx: TypingContext, left: types.Type, right: types.Type, m: types
 
     def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                  args: Sequence[ir.Value]) -> Any:
-        _, _, _, columns, _, a_, lda, b_, ldb, c_ = args
-        places = (a, a_, lda, None), (b, b_, ldb, None), (c, c_, columns, None)
-        return _multiply(context, builder, (left, right), args[2:5], places)
+        return _whole_product(context, builder, (left, right), (a, b, c), args[2:], is_block=False)
 
-    return types.none(left, right, INT64, INT64, INT64, a, INT64, b, INT64, c), generate
+    return types.none(left, right, *(INT64,) * 3, a, INT64, b, INT64, c), generate
+
+
+@intrinsic(prefer_literal=True)
+def gemm_block(typingctx: TypingContext, left: types.Type, right: types.Type, m: types.Type,
+               n: types.Type, k: types.Type, a: types.Type, lda: types.Type, b: types.Type,
+               ldb: types.Type, c: types.Type, block: types.Type, blocks: types.Type) -> Any:
+    """One of so many blocks of rows of C[m, n] = op(A)[m, k] op(B)[k, n]."""
+
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
+        return _whole_product(context, builder, (left, right), (a, b, c), args[2:], is_block=True)
+
+    return types.none(left, right, *(INT64,) * 3, a, INT64, b, INT64, c, INT64, INT64), generate
+
+
+def _whole_product(context: TargetContext, builder: ir.IRBuilder, transposed: tuple[Any, Any],
+                   kinds: Sequence[types.Type], args: Sequence[ir.Value], *,
+                   is_block: bool) -> ir.Value:
+    """Call the function of the module for products of a kind: all blocks of rows, or one."""
+    left, right = (kind.literal_value for kind in transposed)
+    m, n, k, a, lda, b, ldb, c, *block = args
+    shapes = ((m, k) if left == "N" else (k, m), (k, n) if right == "N" else (n, k), (m, n))
+    parts = [MatrixPart(kind, pointer, *shape, apart) for kind, pointer, shape, apart in zip(
+        kinds, (a, b, c), shapes, (lda, ldb, n), strict=True)]
+    with when_within(builder, parts) as pointers:
+        function = _block_of_rows(context, builder.module, left + right, parts[0].kind, pointers)
+        if not is_block:
+            function = _all_blocks(builder.module, function)
+        builder.call(function, [m, n, k, *pointers, *block])
+    return context.get_dummy_value()
+
+
+def _own_function(module: ir.Module, name: str,
+                  kinds: Sequence[ir.Type]) -> tuple[ir.Function, bool]:
+    """Return a function of a module, and whether it is new."""
+    if name in module.globals:
+        return module.get_global(name), False
+    made = ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), name)
+    made.linkage = "internal"
+    for attribute in ("nounwind", "noinline"):
+        made.attributes.add(attribute)
+    return made, True
+
+
+def _block_of_rows(context: TargetContext, module: ir.Module, transposed: str, kind: types.Type,
+                   pointers: Sequence[ir.Value]) -> ir.Function:
+    """Return the function of (m, n, k, a, b, c, block, blocks) that multiplies a block of rows."""
+    name = f"rows_of_product_{transposed}_{_letter(kind)}"
+    kinds = [WORD] * 3 + [p.type for p in pointers] + [WORD] * 2
+    function, is_new = _own_function(module, name, kinds)
+    if is_new:
+        builder = ir.IRBuilder(function.append_basic_block("entry"))
+        m, n, k, a, b, c, block, blocks = function.args
+        most = builder.sdiv(builder.add(m, builder.sub(blocks, WORD(1))), blocks)
+        first = builder.mul(block, most)
+        rest = builder.sub(m, first)
+        rows = builder.select(builder.icmp_signed("<", rest, most), rest, most)
+        left, right = transposed[0], transposed[1]
+        lda, ldb = (k if left == "N" else m), (n if right == "N" else k)
+        a = builder.gep(a, [builder.mul(first, k) if left == "N" else first])
+        c = builder.gep(c, [builder.mul(first, n)])
+        _multiply(context, builder, transposed, (rows, n, k), kind, (a, lda, b, ldb, c, n))
+        builder.ret_void()
+    return function
+
+
+def _all_blocks(module: ir.Module, block: ir.Function) -> ir.Function:
+    """Return the function of (m, n, k, a, b, c) that multiplies all blocks of rows in turn."""
+    function, is_new = _own_function(module, f"all_{block.name}", [x.type for x in block.args[:6]])
+    if is_new:
+        builder = ir.IRBuilder(function.append_basic_block("entry"))
+        m, n, k = function.args[:3]
+        number = builder.sdiv(m, WORD(FEWEST_ROWS))
+        work = builder.sdiv(builder.mul(builder.mul(m, n), k), WORD(BLOCK))
+        for most in (work, WORD(MOST_BLOCKS)):
+            number = builder.select(builder.icmp_signed("<", number, most), number, most)
+        number = builder.select(builder.icmp_signed("<", number, WORD(1)), WORD(1), number)
+        with cgutils.for_range(builder, number, intp=WORD) as loop:
+            builder.call(block, [*function.args, loop.index, number])
+        builder.ret_void()
+    return function
 
 
 @intrinsic(prefer_literal=True)
@@ -75,31 +151,33 @@ def gemm_at(typingctx: TypingContext, left: types.Type, right: types.Type, m: ty
 
     def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                  args: Sequence[ir.Value]) -> Any:
-        places = [(kind, args[j], args[j + 2], args[j + 1])
-                  for kind, j in zip((a, b, c), (5, 8, 11), strict=True)]
-        return _multiply(context, builder, (left, right), args[2:5], places)
+        (m_, n_, k_), transposed = args[2:5], left.literal_value + right.literal_value
+        shapes = ((m_, k_) if transposed[0] == "N" else (k_, m_),
+                  (k_, n_) if transposed[1] == "N" else (n_, k_), (m_, n_))
+        parts = [MatrixPart(kind, args[j], *shape, args[j + 2], args[j + 1])
+                 for kind, j, shape in zip((a, b, c), (5, 8, 11), shapes, strict=True)]
+        with when_within(builder, parts) as (a_, b_, c_):
+            _multiply(context, builder, transposed, (m_, n_, k_), a,
+                      (a_, args[7], b_, args[10], c_, args[13]))
+        return context.get_dummy_value()
 
     kinds = (INT64,) * 3, (INT64,) * 2
     return types.none(left, right, *kinds[0], a, *kinds[1], b, *kinds[1], c, *kinds[1]), generate
 
 
-def _multiply(context: TargetContext, builder: ir.IRBuilder, transposed: tuple[Any, Any],
-              sizes: Sequence[ir.Value], places: Sequence[_Place]) -> ir.Value:
-    """Call BLAS, which has columns where NumPy has rows, so that it multiplies op(B).T op(A).T."""
-    left, right = (kind.literal_value for kind in transposed)
+def _multiply(context: TargetContext, builder: ir.IRBuilder, transposed: str,
+              sizes: Sequence[ir.Value], kind: types.Type, places: Sequence[ir.Value]) -> None:
+    """Call BLAS, which has columns where NumPy has rows, so that it multiplies op(B).T op(A).T.
+
+    places -- the pointers to the matrices, each with how far apart its rows are
+    """
     rows, columns, inner = sizes
-    shapes = ((rows, inner) if left == "N" else (inner, rows),
-              (inner, columns) if right == "N" else (columns, inner), (rows, columns))
-    parts = [MatrixPart(kind, pointer, *shape, apart, start)
-             for (kind, pointer, apart, start), shape in zip(places, shapes, strict=True)]
-    pointer = parts[0].kind
-    one, zero = _number(context, pointer, 1.0), _number(context, pointer, 0.0)
-    with when_within(builder, parts) as (a, b, c):
-        lda, ldb, ldc = (part.apart for part in parts)
-        call_fortran(builder, _letter(pointer) + "gemm", "cciiisplplspl",
-                     [_char(right), _char(left), columns, rows, inner,
-                      one, b, ldb, a, lda, zero, c, ldc])
-    return context.get_dummy_value()
+    a, lda, b, ldb, c, ldc = places
+    left, right = transposed[0], transposed[1]
+    one, zero = _number(context, kind, 1.0), _number(context, kind, 0.0)
+    call_fortran(builder, _letter(kind) + "gemm", "cciiisplplspl",
+                 [_char(right), _char(left), columns, rows, inner,
+                  one, b, ldb, a, lda, zero, c, ldc])
 
 
 @intrinsic
@@ -198,4 +276,4 @@ def lapack(typingctx: TypingContext, routine: types.Type, kinds: types.Type,
 
 def names() -> dict[str, Any]:
     """Return the intrinsics by name."""
-    return {f.__name__: f for f in (gemm, gemm_at, potrf, getrf, trsm, lapack)}
+    return {f.__name__: f for f in (gemm, gemm_at, gemm_block, potrf, getrf, trsm, lapack)}

@@ -21,10 +21,12 @@ from tracejit.codegen.loop_ir import Do, Loop, Node, While, children, every_node
 from tracejit.codegen.nests import BLOCK
 from tracejit.codegen.node_names import defined_in
 
-__all__ = ["STRETCHES", "cost_of", "loops_around", "stretch_of"]
+__all__ = ["ROWS", "STRETCHES", "cost_of", "loops_around", "stretch_of"]
 
 STRETCHES = "stretches, each with sums of its own"
 """The role of a loop over stretches of another one."""
+ROWS = "blocks of rows of a product"
+"""The role of a loop over parts of a product of matrices."""
 STRETCH = 60_000
 """About how many additions a stretch takes: some 20 microseconds."""
 VECTORS = 64
@@ -36,7 +38,7 @@ def stretch_of(whole: Loop, shared: Loop) -> Expression:
 
     whole -- the loops around the shared one, which a thread goes through for each stretch
     """
-    if shared.role == STRETCHES:
+    if shared.role in (STRETCHES, ROWS):
         return ONE
     own = {*defined_in([whole]), *(n.var for n in every_node([whole]) if isinstance(n, Loop))}
     cost = cost_of(shared.body, own)

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from tracejit.codegen.expression_edits import call, integer, plus, times
 from tracejit.codegen.frame import KernelFrame
+from tracejit.codegen.loop_costs import ROWS
 from tracejit.codegen.loop_expressions import ZERO, Array, Bin, Expression, Var, Word
 from tracejit.codegen.loop_ir import Do, If, Loop, Node
 from tracejit.codegen.nests import Nests
@@ -13,6 +14,7 @@ from tracejit.codegen.products import (
     WORTHWHILE,
     Product,
     as_product,
+    blocks_of_rows,
     product_sizes,
     sizes_of,
 )
@@ -81,10 +83,16 @@ class HostProducts:
         return [Word(found.left), Word(found.right)], [*map(self.code.dim, sizes)], arrays
 
     def _one(self, eqn: Eqn, found: Product, sizes: tuple[Dim, ...]) -> Node:
-        """Return the call for a product of whole arrays."""
+        """Return the call for a product of whole arrays, or for blocks that threads may share."""
         kinds, (m, n, k), (left, right, target) = self._operands(eqn, found, sizes)
-        return Do(call("gemm", *kinds, m, n, k, left, k if found.left == "N" else m,
-                       right, n if found.right == "N" else k, target), self.frame.origin(eqn))
+        words = [*kinds, m, n, k, left, k if found.left == "N" else m,
+                 right, n if found.right == "N" else k, target]
+        number = blocks_of_rows(sizes) if self.nests.parallel else 1
+        if number == 1:
+            return Do(call("gemm", *words), self.frame.origin(eqn))
+        b, blocks = self.frame.variable("b"), self.code.dim(number)
+        part = Do(call("gemm_block", *words, b, blocks), self.frame.origin(eqn))
+        return Loop(b.name, ZERO, blocks, [part], independent=True, role=ROWS)
 
     def _batch(self, eqn: Eqn, found: Product, labelled: dict[str, Dim],
                sizes: tuple[Expression, ...]) -> Node:

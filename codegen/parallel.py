@@ -162,6 +162,6 @@ def _has_independent(node: Node) -> bool:
 
 def _has_foreign_calls(node: Node) -> bool:
     if isinstance(node, Do):
-        return node.call.fn.name not in ("scalar_loop", "gemm_at")
+        return node.call.fn.name not in ("scalar_loop", "gemm_at", "gemm_block")
     return any(e.calls & _OUTSIDE or any(isinstance(x, (Array, Slice)) for x in every(e))
                for e in expressions(node))

@@ -20,14 +20,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracejit.ir.core import Eqn
-from tracejit.ir.dims import Dim, product
+from tracejit.ir.dims import Dim, floor_div, maximum, minimum, product
 from tracejit.ir.lowering import Contract, axis_labels
 
-__all__ = ["WORTHWHILE", "Product", "as_product", "is_matrix_product", "plain_product",
-           "product_sizes", "sizes_of"]
+__all__ = ["BLOCK", "FEWEST_ROWS", "MOST_BLOCKS", "WORTHWHILE", "Product", "as_product",
+           "blocks_of_rows", "is_matrix_product", "plain_product", "product_sizes", "sizes_of"]
 
 WORTHWHILE = 16 ** 3
 """Products of fewer multiplications are done by a loop nest: a call of BLAS costs as much."""
+
+BLOCK = 1 << 20
+"""How many multiplications a block of rows has at least, which is a part for a thread: 20 µs."""
+FEWEST_ROWS, MOST_BLOCKS = 192, 16
+"""BLAS goes through all of the other factor for each block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +122,12 @@ def _is_small(sizes: Sequence[Dim]) -> bool:
             return False
         known *= d
     return known < WORTHWHILE
+
+
+def blocks_of_rows(sizes: tuple[Dim, ...]) -> Dim:
+    """Return in how many blocks of rows a product is done, whoever does it: no last one is empty.
+
+    The function of a module for whole products counts them in the same way (`library_calls.py`).
+    """
+    number = minimum(floor_div(sizes[0], FEWEST_ROWS), floor_div(product(sizes), BLOCK))
+    return maximum(minimum(number, MOST_BLOCKS), 1)

@@ -109,7 +109,8 @@ _ROWS = (
     Scalar("lap", "", "", effect=True), Scalar("tally", "", "", effect=True),
     Scalar("scalar_loop", "", ""),
     # Routines on buffers.
-    Scalar("gemm", "", ""), Scalar("gemm_at", "", ""), Scalar("small_gemm", "", ""),
+    Scalar("gemm", "", ""), Scalar("gemm_at", "", ""), Scalar("gemm_block", "", ""),
+    Scalar("small_gemm", "", ""),
     Scalar("potrf", "i64", ""), Scalar("getrf", "i64", ""), Scalar("trsm", "", ""),
     Scalar("lapack", "i64", ""),
     Scalar("draw_fill", "", "", effect=True), Scalar("draw_bounded", "", "", effect=True),

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tracejit
-from tracejit.codegen import blas_threads
+from tracejit.codegen import blas_threads, library_calls, products
 from tracejit.codegen.blas_threads import SMALL
 from tracejit.codegen.libraries import find_blas, threads_of_blas
 
@@ -79,11 +79,11 @@ def test_the_first_call_sets_and_the_last_one_sets_back(threads: Any) -> None:
     assert seen == [1, 1, 1, 1, 1, 2, 1, 2]
 
 
-@pytest.mark.parametrize("n", [N, 160])
+@pytest.mark.parametrize("n", [N, 280])
 @pytest.mark.parametrize("function", [product, factors, spectrum])
 def test_results_are_numpys_and_threads_are_given_back(function: Any, n: int, threads: Any) -> None:
-    """On either side of the size at which a product has all threads."""
-    assert N ** 3 < SMALL < 160 ** 3
+    """On either side of the size at which a factorisation has all threads."""
+    assert N ** 3 < SMALL < 280 ** 3
     x = np.random.default_rng(n).normal(size=(n, n))
     np.testing.assert_allclose(tracejit.jit(function)(x), function(x), rtol=1e-9)
     assert threads() == 2
@@ -98,12 +98,58 @@ def test_threads_are_given_back_to_many_callers(threads: Any) -> None:
     assert threads() == 2
 
 
-def test_small_products_have_the_bits_of_one_thread(threads: Any) -> None:
+def test_products_have_the_bits_of_one_thread(threads: Any) -> None:
     _, put = _functions_on_threads()
     limit, f = _function(put, None, ctypes.c_int), tracejit.jit(lambda a, b: a @ b)
-    a, b = np.random.default_rng(1).normal(size=(2, 110, 110))
+    a, b = np.random.default_rng(1).normal(size=(2, 300, 300))
     limit(1)
     wanted = a @ b
     limit(2)
     np.testing.assert_array_equal(f(a, b), wanted)
+    assert threads() == 2
+
+
+KINDS: dict[str, tuple[Any, str]] = {
+    "rows by columns": (lambda a, b: a @ b, "nk,km"),
+    "columns by columns": (lambda a, b: a.T @ b, "kn,km"),
+    "rows by rows": (lambda a, b: a @ b.T, "nk,mk"),
+    "columns by rows": (lambda a, b: a.T @ b.T, "kn,mk"),
+    "in a loop": (lambda a, b: _chain(a, b), "nk,kk"),
+    "in a stack": (lambda a, b: np.stack([a, a]) @ b, "nk,km"),
+    "by a part": (lambda a, b: a[1:] @ b[:, 2:], "nk,km"),
+    "of float32": (lambda a, b: (a.astype(np.float32) @ b.astype(np.float32)).astype(np.float64),
+                   "nk,km"),
+}
+"""Products, and the axes of their factors."""
+
+
+def _chain(a: Any, b: Any) -> Any:
+    for _ in range(3):
+        a = np.tanh(a @ b)
+    return a
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_blocks_of_rows_are_the_product_for_any_number_of_threads(
+        name: str, threads: Any, monkeypatch: Any) -> None:
+    """Sizes on both sides of whole blocks; the bits are the same, and NumPy's product is near."""
+    for constant, value in (("BLOCK", 64), ("FEWEST_ROWS", 3), ("MOST_BLOCKS", 4)):
+        for module in (products, library_calls):
+            monkeypatch.setattr(module, constant, value)
+    product, axes = KINDS[name]
+    with tracejit.config(disable_jit=True):
+        plain = tracejit.value_and_grad(lambda a, b: np.sum(product(a, b) ** 2), argnums=(0, 1))
+        plain(np.ones((2, 2)), np.ones((2, 2)))
+    calls = [tracejit.value_and_grad(lambda a, b: np.sum(product(a, b) ** 2), argnums=(0, 1),
+                                     threads=count) for count in (1, 2, 3, 7)]
+    for n in (3, 17, 18, 24, 33):
+        sizes, rng = {"n": n, "k": n + 5, "m": n // 2 + 8}, np.random.default_rng(n)
+        a, b = (rng.normal(size=[sizes[c] for c in labels]) for labels in axes.split(","))
+        results = [call(a, b) for call in calls]
+        assert np.isclose(results[0][0], np.sum(product(a, b) ** 2), rtol=1e-5)
+        assert len({value for value, _ in results}) == 1
+        for _, gradients in results:
+            assert all(map(np.array_equal, gradients, results[0][1]))
+        for x, y in zip(results[0][1], plain(a, b)[1], strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
     assert threads() == 2

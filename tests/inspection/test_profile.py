@@ -258,7 +258,7 @@ def test_a_product_of_matrices_counts_2nmk(monkeypatch: pytest.MonkeyPatch) -> N
     assert row.kind == "library call"
     assert row.flops == 2 * 30 * 40 * 20
     assert row.bytes == 8 * (30 * 40 + 40 * 20 + 30 * 20)
-    assert row.source.startswith("gemm(")
+    assert "gemm(" in row.source
 
 
 def test_a_small_product_is_loops_with_the_same_counts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,12 +25,17 @@ class Routine:
     writes: Mapping[str, Amount]
 
 
-def _product(*names: str, divisor: int = 1, factor: int = 1) -> Amount:
-    """Return the amount that is a product of operands, times and divided by numbers."""
+def _product(*names: str, divisor: int = 1, factor: int = 1, parts: str = "") -> Amount:
+    """Return the amount that is a product of operands, times and divided by numbers.
+
+    parts -- the operand by which it is divided, too
+    """
     def amount(given: Mapping[str, Expression]) -> Expression:
         found = given[names[0]] if factor == 1 else times(integer(factor), given[names[0]])
         for name in names[1:]:
             found = Bin("*", found, given[name])
+        if parts:
+            found = call("idiv", found, given[parts])
         return found if divisor == 1 else call("idiv", found, integer(divisor))
 
     return amount
@@ -39,6 +44,10 @@ def _product(*names: str, divisor: int = 1, factor: int = 1) -> Amount:
 ROUTINES = {
     "gemm": Routine("left right m n k a lda b ldb c", _product("m", "n", "k", factor=2),
                     {"a": _product("m", "k"), "b": _product("k", "n")}, {"c": _product("m", "n")}),
+    "gemm_block": Routine("left right m n k a lda b ldb c block blocks",
+                          _product("m", "n", "k", factor=2, parts="blocks"),
+                          {"a": _product("m", "k", parts="blocks"), "b": _product("k", "n")},
+                          {"c": _product("m", "n", parts="blocks")}),
     "gemm_at": Routine("left right m n k a start_a lda b start_b ldb c start_c ldc",
                        _product("m", "n", "k", factor=2),
                        {"a": _product("m", "k"), "b": _product("k", "n")},

@@ -8,6 +8,7 @@ import numpy as np
 
 from tracejit.codegen.interrupts import CHUNKS
 from tracejit.codegen.kernel import Kernel
+from tracejit.codegen.loop_costs import ROWS
 from tracejit.codegen.loop_ir import If, Loop, Node, Store, While, every_node
 from tracejit.codegen.python_source import render_nodes
 from tracejit.inspection.costs.formulas import format_formula
@@ -93,11 +94,16 @@ def _kind(stretch: Stretch) -> str:
         return "short steps together" if loops else "scalar code"
     if stores and all(n.origin.copied for n in stores):
         return "copy"
-    if isinstance(node, (Loop, While)):
+    if isinstance(node, (Loop, While)) and not _is_product(node):
         is_own = isinstance(node, While) or bool(node.blocks) or _is_chunks(node)
         return "loop of the program" if is_own else "loop nest"
     return "branch" if isinstance(node, If) and any(
-        isinstance(n, (Loop, While)) for n in node.then) else "library call"
+        isinstance(n, (Loop, While)) and not _is_product(n) for n in node.then) else "library call"
+
+
+def _is_product(loop: Loop | While) -> bool:
+    """Whether a loop calls a library for one block of rows of a product after another."""
+    return isinstance(loop, Loop) and loop.role == ROWS
 
 
 def _is_chunks(loop: Loop) -> bool:
