@@ -119,6 +119,26 @@ def threads_of_blas() -> tuple[int, int] | None:
     return None
 
 
+def narrow_kernels() -> str | None:
+    """Return the CPU that OpenBLAS has kernels for, if that has narrower vectors than this one.
+
+    OpenBLAS knows CPUs by their models, and takes one that is newer than itself for a Haswell.
+    """
+    if not llvm.get_host_cpu_features().get("avx512vbmi2"):
+        return None
+    name = _name_of_kernels()
+    return name if name in ("Haswell", "Zen") else None
+
+
+def _name_of_kernels() -> str | None:
+    for path in _files_of_numpy():
+        tell = getattr(ctypes.CDLL(path), "scipy_openblas_get_corename64_", None)
+        if tell is not None:
+            tell.restype = ctypes.c_char_p
+            return str(tell().decode())
+    return None
+
+
 def linkable_name(routine: str) -> str:
     """Return the symbol of a routine in NumPy's OpenBLAS, which scipy-openblas64 also has."""
     return f"scipy_{routine}_64_"

@@ -127,9 +127,10 @@ def _counts(graph: Graph, sizes: Container[Value]) -> dict[Dim, None]:
     numbers: dict[Dim, None] = {}
     for eqn in all_eqns(graph.block):
         for v in eqn.outputs:
-            if isinstance(v.aval, Aval) and len(v.aval.shape) > 1:
+            if isinstance(v.aval, Aval):
                 numbers[product(v.aval.shape)] = None
-        numbers.update(dict.fromkeys(param_dims(eqn.params)))
+        if eqn.op.dims is None:  # else it is an int of the program's, which checks it
+            numbers.update(dict.fromkeys(param_dims(eqn.params)))
     return {d: None for d in numbers if isinstance(d, Expr)
             and any(len(monomial) > 1 for monomial, _ in d.terms)
             and all(v in sizes for v in dim_values(d))}

@@ -20,12 +20,13 @@ from random_programs import random_program
 from test_costs import branch, root, stencil
 
 import tracejit
+from tracejit.codegen import libraries
 from tracejit.codegen.lower import lower_graph
 from tracejit.inspection.elements import Picture, Table
 from tracejit.inspection.profiles import instrumented, limits
 from tracejit.inspection.profiles.instrumented import Instrumented, copied
 from tracejit.inspection.profiles.limits import Level, Limits, machine_limits
-from tracejit.inspection.profiles.profile import Profile, Row
+from tracejit.inspection.profiles.profile import Profile, Row, _on_blas
 from tracejit.runtime.ticks import clear_ticks, read_ticks
 from tracejit.tree import flatten
 
@@ -405,7 +406,8 @@ def test_the_picture_has_a_bar_per_row(tmp_path: Path) -> None:
     assert "80% of memory" in labels and "40% of compute" in labels
 
 
-def test_a_profile_is_a_section_of_a_report() -> None:
+def test_a_profile_is_a_section_of_a_report(monkeypatch: Any) -> None:
+    monkeypatch.setattr(libraries, "_name_of_kernels", lambda: None)
     picture, table, *notes = example().section().elements
     assert isinstance(picture, Picture) and picture.svg == example().to_svg()
     assert isinstance(table, Table)
@@ -462,3 +464,15 @@ def test_the_level_is_the_first_that_holds_the_data() -> None:
 def test_profiling_leaves_the_lowering_as_it_is() -> None:
     traced = tracejit.value_and_grad(heat).trace(np.ones(9), 2)
     assert "tally" not in str(lower_graph(traced.graph).nodes)
+
+
+@pytest.mark.parametrize(("kernels", "features", "is_told"), [
+    ("Haswell", {"avx512vbmi2": True}, True), ("Zen", {"avx512vbmi2": True}, True),
+    ("SkylakeX", {"avx512vbmi2": True}, False), ("Haswell", {"avx2": True}, False),
+    (None, {"avx512vbmi2": True}, False)])
+def test_narrow_kernels_of_blas_are_told_of(kernels: Any, features: Any, is_told: bool,
+                                            monkeypatch: Any) -> None:
+    monkeypatch.setattr(libraries, "_name_of_kernels", lambda: kernels)
+    monkeypatch.setattr(libraries.llvm, "get_host_cpu_features", lambda: features)
+    assert bool(_on_blas()) == is_told
+    assert all("OPENBLAS_CORETYPE" in note and kernels in note for note in _on_blas())

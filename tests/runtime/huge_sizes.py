@@ -53,7 +53,7 @@ CONSTANT: dict[str, Callable[[Any], Any]] = {
 def _require_error(name: str, f: Callable[..., Any], *args: object) -> None:
     try:
         found = f(*args)
-    except (ValueError, MemoryError):
+    except (ValueError, MemoryError, OverflowError):
         return
     except Exception as error:
         found = repr(error)

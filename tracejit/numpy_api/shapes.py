@@ -15,8 +15,9 @@ from tracejit.trace.ground.views import ReshapeStep, TransposeStep
 from tracejit.trace.values.equations import apply, is_one, is_weak, same_dim, to_dims
 from tracejit.trace.values.indexing import view
 from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.python_numbers import fitted as fitted_int
 from tracejit.trace.values.reshapes import ravelled, reshaped
-from tracejit.trace.values.symbolic_ints import of_dim, python_dims
+from tracejit.trace.values.symbolic_ints import python_dims
 from tracejit.trace.values.tracer import Tracer
 
 if TYPE_CHECKING:
@@ -252,7 +253,7 @@ def shape_(a: object) -> tuple[Any, ...]:
 def size(a: object, axis: object = None) -> Any:
     """Return the number of elements, or how many there are along some axes."""
     a = as_tracer(a)
-    return of_dim(product(tuple(a.dims[k] for k in normalize_axes(axis, len(a.dims)))))
+    return fitted_int(product(tuple(a.dims[k] for k in normalize_axes(axis, len(a.dims)))))
 
 
 @captures(np.isscalar)
