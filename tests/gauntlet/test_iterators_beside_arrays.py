@@ -92,6 +92,57 @@ def _twice(x: Any) -> Any:
     return first + sum(a * k for a, k in zip(x, items, strict=False)) + items.begun
 
 
+class Ticking:
+    """An iterator of a user's class, whose state tells how many items were taken."""
+
+    def __init__(self) -> None:
+        self.n = 0
+
+    def __iter__(self) -> Ticking:
+        return self
+
+    def __next__(self) -> int:
+        self.n += 1
+        if self.n > 9:
+            raise StopIteration
+        return self.n
+
+
+WITHIN: dict[str, Callable[[Any], Any]] = {
+    "zip": lambda items: (a for a, _ in zip(items, [1, 2, 3, 4, 5, 6], strict=False)),
+    "pairs": lambda items: zip(items, [1, 2, 3, 4, 5, 6], strict=False), "numbered": enumerate,
+    "chain": lambda items: itertools.chain(items, [1.0]),
+    "slice": lambda items: itertools.islice(items, 5), "tee": lambda items: itertools.tee(items)[0],
+    "product": lambda items: itertools.product(items, [1, 2]),
+}
+
+
+@pytest.mark.parametrize("name", WITHIN)
+@pytest.mark.parametrize("make", [Ticking, lambda: None])
+def test_a_users_iterator_within_another_is_read_as_far_as_python_reads(
+        name: str, make: Callable[[], Any]) -> None:
+    def function(x: Any) -> Any:
+        taken = [0]
+
+        def ticks() -> Any:
+            for k in range(1, 10):
+                taken[0] += 1
+                yield k
+
+        source = make()
+        total = 0.0 * x[0]
+        for a, k in zip(x, WITHIN[name](ticks() if source is None else source), strict=False):
+            total = total + a * np.sum(k)
+        return total + (taken[0] if source is None else source.n)
+
+    with tracejit.config(disable_jit=True):
+        try:
+            found = tracejit.jit(function)(POINTS[0])
+        except tracejit.Refusal:
+            return
+    assert np.isclose(found, function(POINTS[0]))
+
+
 def _enum(x: Any) -> Any:
     return sum(k.value * a for k, a in zip(Kind, x, strict=False)) + dict(zip(
         Kind, x, strict=False))[Kind.B]
@@ -109,7 +160,7 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     **{f"{name} mapped": lambda x, make=make: sum(
         map(lambda a, k: a * k, x, make(x)), 0.0 * x[0]) for name, make in MAKERS.items()},
 }
-LAZY = ("pairs", "endless", "text", "generator")
+LAZY = ("pairs", "endless", "text", "generator", "copies")
 REFUSED = {"changed", "longer", "read on", "left"}
 POINTS = (np.array([0.7, 1.3, 2.1]), np.array([2.5, 0.2, 0.9]))
 

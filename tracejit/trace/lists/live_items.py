@@ -54,7 +54,7 @@ _PLAIN = (*map(type, (iter([]), iter(()), iter({}), iter({}.values()), iter({}.i
                       iter(deque()), reversed([]), reversed(()), reversed({}), reversed(deque()))),
           itertools.chain, itertools.islice, itertools.pairwise, itertools.combinations,
           itertools.permutations, itertools.product, itertools.count, itertools.repeat,
-          enumerate, zip, type(itertools.tee(())[0]))
+          enumerate, zip)
 """The iterators that run no code of a user's."""
 
 
@@ -92,6 +92,16 @@ def _are_same(xs: list[object], ys: list[object]) -> bool:
     return len(xs) == len(ys) and all(x is y for x, y in zip(xs, ys, strict=True))
 
 
+def _is_plain(x: object) -> bool:
+    """Return whether an iterator, and all that it takes its items from, runs no code of a user's."""
+    if hasattr(type(x), "__next__"):
+        if type(x) not in _PLAIN:
+            return False
+    elif type(x) is not tuple:
+        return True
+    return all(map(_is_plain, gc.get_referents(x)))
+
+
 def with_numbers(x: object) -> Any:
     """Return an iterable with items by number, where another one has an end that is known."""
     if isinstance(x, (str, bytes, frozenset, EnumType)):
@@ -105,7 +115,7 @@ def with_numbers(x: object) -> Any:
         return LiveItems(x, held)
     if hasattr(type(x), "__iter__") and (is_iterator(x) or is_users_type(type(x))):
         iterator = ABOVE.iterate(x)
-        if all(type(y) in _PLAIN for y in iterators_in(iterator)):
+        if _is_plain(iterator):
             taken = TakenItems(iterator)
             return taken if len(taken) <= _MOST else x
     return x
