@@ -93,7 +93,7 @@ def _are_same(xs: list[object], ys: list[object]) -> bool:
 
 
 def _is_plain(x: object) -> bool:
-    """Return whether an iterator, and all that it takes its items from, runs no code of a user's."""
+    """Return whether an iterator, and all that it takes items from, runs no code of a user's."""
     if hasattr(type(x), "__next__"):
         if type(x) not in _PLAIN:
             return False
