@@ -1,11 +1,11 @@
-"""Products, and small factorisations, on one thread of OpenBLAS, for kernels in this process.
+"""Small products and factorisations on one thread of OpenBLAS, for kernels in this process.
 
 OpenBLAS shares a product of more than 64 ** 3 multiplications among all cores. Where these have
 other work its threads wait for each other, spinning: a Cholesky factor of 100 rows takes 28 ms
 instead of 0.1 ms on a busy machine, a product of 1000 x 64 and 64 x 64 numbers 10 ms instead of
-0.15. Kernels divide large products among threads of their own (`matmul.py`). A shim in front of
-each routine keeps OpenBLAS to one thread while a product or a small call runs: their results have
-the same bits for any number of threads.
+0.15. A shim in front of each routine keeps OpenBLAS to one thread while a small call runs, or one
+of a block of rows, which a thread of ours does (`matmul.py`): it has small letters where others
+have capitals. The results of both have the same bits for any number of threads.
 
 OpenBLAS has one number of threads for the whole process, so the shims count the calls that are
 under way: the first one sets it, and the last one sets it back. They hold a lock for a few
@@ -27,7 +27,7 @@ from tracejit.codegen.machine import load_object, target_machine
 __all__ = ["limit_small_calls"]
 
 SMALL = 1 << 24
-"""Below how many multiplications, about, a factorisation has one thread: some 1 ms of one core."""
+"""Below how many multiplications, about, a call has one thread: some 0.2 ms of one core."""
 
 _FORMS: dict[str, tuple[int, tuple[int, int, int]]] = {
     "gemm": (13, (2, 3, 4)), "trsm": (11, (4, 5, 5)), "potrf": (5, (1, 1, 1)),
@@ -94,7 +94,10 @@ define void @tracejit_small_{routine}({given}) nounwind {{
   %c = load i64, ptr {c}
   %ab = mul i64 %a, %b
   %work = mul i64 %ab, %c
-  %is_small = icmp ult i64 %work, {-1 if routine[1:] == "gemm" else SMALL}
+  %letter = load i8, ptr %x0
+  %is_block = icmp uge i8 %letter, 97
+  %is_below = icmp ult i64 %work, {SMALL}
+  %is_small = or i1 %is_below, {"%is_block" if routine[1:] == "gemm" else "false"}
   br i1 %is_small, label %small, label %large
 small:
   call void @tracejit_enter_small()

@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 from numba.extending import intrinsic
 
 from tracejit.codegen.blas import call_fortran
 from tracejit.codegen.checked import MatrixPart, when_within
 from tracejit.codegen.libraries import find_blas
 from tracejit.codegen.native import pointer_or_word
-from tracejit.codegen.products import BLOCK, FEWEST_ROWS, MOST_BLOCKS
 from tracejit.errors import Refusal
 
 if TYPE_CHECKING:
@@ -56,7 +55,13 @@ def gemm(typingctx: TypingContext, left: types.Type, right: types.Type, m: types
 
     def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                  args: Sequence[ir.Value]) -> Any:
-        return _whole_product(context, builder, (left, right), (a, b, c), args[2:], is_block=False)
+        m_, n_, k_, a_, lda_, b_, ldb_, c_ = args[2:]
+        transposed = left.literal_value + right.literal_value
+        parts = _parts(transposed, (a, b, c), (m_, n_, k_), (a_, lda_, b_, ldb_, c_, n_))
+        with when_within(builder, parts) as (a_, b_, c_):
+            _multiply(context, builder, transposed, (m_, n_, k_), a,
+                      (a_, lda_, b_, ldb_, c_, n_))
+        return context.get_dummy_value()
 
     return types.none(left, right, *(INT64,) * 3, a, INT64, b, INT64, c), generate
 
@@ -69,76 +74,54 @@ def gemm_block(typingctx: TypingContext, left: types.Type, right: types.Type, m:
 
     def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                  args: Sequence[ir.Value]) -> Any:
-        return _whole_product(context, builder, (left, right), (a, b, c), args[2:], is_block=True)
+        m_, n_, k_, a_, lda_, b_, ldb_, c_, block_, blocks_ = args[2:]
+        transposed = left.literal_value + right.literal_value
+        parts = _parts(transposed, (a, b, c), (m_, n_, k_), (a_, lda_, b_, ldb_, c_, n_))
+        with when_within(builder, parts) as pointers:
+            function = _block_of_rows(context, builder.module, transposed, a, pointers)
+            builder.call(function, [m_, n_, k_, *pointers, block_, blocks_])
+        return context.get_dummy_value()
 
     return types.none(left, right, *(INT64,) * 3, a, INT64, b, INT64, c, INT64, INT64), generate
 
 
-def _whole_product(context: TargetContext, builder: ir.IRBuilder, transposed: tuple[Any, Any],
-                   kinds: Sequence[types.Type], args: Sequence[ir.Value], *,
-                   is_block: bool) -> ir.Value:
-    """Call the function of the module for products of a kind: all blocks of rows, or one."""
-    left, right = (kind.literal_value for kind in transposed)
-    m, n, k, a, lda, b, ldb, c, *block = args
-    shapes = ((m, k) if left == "N" else (k, m), (k, n) if right == "N" else (n, k), (m, n))
-    parts = [MatrixPart(kind, pointer, *shape, apart) for kind, pointer, shape, apart in zip(
-        kinds, (a, b, c), shapes, (lda, ldb, n), strict=True)]
-    with when_within(builder, parts) as pointers:
-        function = _block_of_rows(context, builder.module, left + right, parts[0].kind, pointers)
-        if not is_block:
-            function = _all_blocks(builder.module, function)
-        builder.call(function, [m, n, k, *pointers, *block])
-    return context.get_dummy_value()
-
-
-def _own_function(module: ir.Module, name: str,
-                  kinds: Sequence[ir.Type]) -> tuple[ir.Function, bool]:
-    """Return a function of a module, and whether it is new."""
-    if name in module.globals:
-        return module.get_global(name), False
-    made = ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), name)
-    made.linkage = "internal"
-    for attribute in ("nounwind", "noinline"):
-        made.attributes.add(attribute)
-    return made, True
+def _parts(transposed: str, kinds: Sequence[types.Type], sizes: Sequence[ir.Value],
+           places: Sequence[ir.Value]) -> list[MatrixPart]:
+    """Return the parts of arrays that a product reads and writes, all of which begin at 0."""
+    m, n, k = sizes
+    a, lda, b, ldb, c, ldc = places
+    shapes = ((m, k) if transposed[0] == "N" else (k, m),
+              (k, n) if transposed[1] == "N" else (n, k), (m, n))
+    return [MatrixPart(kind, pointer, *shape, apart) for kind, pointer, shape, apart in zip(
+        kinds, (a, b, c), shapes, (lda, ldb, ldc), strict=True)]
 
 
 def _block_of_rows(context: TargetContext, module: ir.Module, transposed: str, kind: types.Type,
                    pointers: Sequence[ir.Value]) -> ir.Function:
-    """Return the function of (m, n, k, a, b, c, block, blocks) that multiplies a block of rows."""
+    """Return the function of (m, n, k, a, b, c, block, blocks) that multiplies a block of rows.
+
+    BLAS takes letters of either case; the shims keep a call with small ones to one thread.
+    """
     name = f"rows_of_product_{transposed}_{_letter(kind)}"
-    kinds = [WORD] * 3 + [p.type for p in pointers] + [WORD] * 2
-    function, is_new = _own_function(module, name, kinds)
-    if is_new:
-        builder = ir.IRBuilder(function.append_basic_block("entry"))
-        m, n, k, a, b, c, block, blocks = function.args
-        most = builder.sdiv(builder.add(m, builder.sub(blocks, WORD(1))), blocks)
-        first = builder.mul(block, most)
-        rest = builder.sub(m, first)
-        rows = builder.select(builder.icmp_signed("<", rest, most), rest, most)
-        left, right = transposed[0], transposed[1]
-        lda, ldb = (k if left == "N" else m), (n if right == "N" else k)
-        a = builder.gep(a, [builder.mul(first, k) if left == "N" else first])
-        c = builder.gep(c, [builder.mul(first, n)])
-        _multiply(context, builder, transposed, (rows, n, k), kind, (a, lda, b, ldb, c, n))
-        builder.ret_void()
-    return function
-
-
-def _all_blocks(module: ir.Module, block: ir.Function) -> ir.Function:
-    """Return the function of (m, n, k, a, b, c) that multiplies all blocks of rows in turn."""
-    function, is_new = _own_function(module, f"all_{block.name}", [x.type for x in block.args[:6]])
-    if is_new:
-        builder = ir.IRBuilder(function.append_basic_block("entry"))
-        m, n, k = function.args[:3]
-        number = builder.sdiv(m, WORD(FEWEST_ROWS))
-        work = builder.sdiv(builder.mul(builder.mul(m, n), k), WORD(BLOCK))
-        for most in (work, WORD(MOST_BLOCKS)):
-            number = builder.select(builder.icmp_signed("<", number, most), number, most)
-        number = builder.select(builder.icmp_signed("<", number, WORD(1)), WORD(1), number)
-        with cgutils.for_range(builder, number, intp=WORD) as loop:
-            builder.call(block, [*function.args, loop.index, number])
-        builder.ret_void()
+    if name in module.globals:
+        return module.get_global(name)
+    signature = ir.FunctionType(
+        ir.VoidType(), [WORD] * 3 + [p.type for p in pointers] + [WORD] * 2)
+    function = ir.Function(module, signature, name)
+    function.linkage = "internal"
+    for attribute in ("nounwind", "noinline"):
+        function.attributes.add(attribute)
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    m, n, k, a, b, c, block, blocks = function.args
+    most = builder.sdiv(builder.add(m, builder.sub(blocks, WORD(1))), blocks)
+    first = builder.mul(block, most)
+    rest = builder.sub(m, first)
+    rows = builder.select(builder.icmp_signed("<", rest, most), rest, most)
+    lda, ldb = (k if transposed[0] == "N" else m), (n if transposed[1] == "N" else k)
+    a = builder.gep(a, [builder.mul(first, k) if transposed[0] == "N" else first])
+    c = builder.gep(c, [builder.mul(first, n)])
+    _multiply(context, builder, transposed.lower(), (rows, n, k), kind, (a, lda, b, ldb, c, n))
+    builder.ret_void()
     return function
 
 

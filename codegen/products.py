@@ -125,9 +125,6 @@ def _is_small(sizes: Sequence[Dim]) -> bool:
 
 
 def blocks_of_rows(sizes: tuple[Dim, ...]) -> Dim:
-    """Return in how many blocks of rows a product is done, whoever does it: no last one is empty.
-
-    The function of a module for whole products counts them in the same way (`library_calls.py`).
-    """
+    """Return in how many blocks of rows threads do a product: no last one is empty."""
     number = minimum(floor_div(sizes[0], FEWEST_ROWS), floor_div(product(sizes), BLOCK))
     return maximum(minimum(number, MOST_BLOCKS), 1)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tracejit
-from tracejit.codegen import blas_threads, library_calls, products
+from tracejit.codegen import blas_threads, products
 from tracejit.codegen.blas_threads import SMALL
 from tracejit.codegen.libraries import find_blas, threads_of_blas
 
@@ -98,10 +98,10 @@ def test_threads_are_given_back_to_many_callers(threads: Any) -> None:
     assert threads() == 2
 
 
-def test_products_have_the_bits_of_one_thread(threads: Any) -> None:
+def test_small_products_have_the_bits_of_one_thread(threads: Any) -> None:
     _, put = _functions_on_threads()
     limit, f = _function(put, None, ctypes.c_int), tracejit.jit(lambda a, b: a @ b)
-    a, b = np.random.default_rng(1).normal(size=(2, 300, 300))
+    a, b = np.random.default_rng(1).normal(size=(2, 250, 250))
     limit(1)
     wanted = a @ b
     limit(2)
@@ -134,8 +134,7 @@ def test_blocks_of_rows_are_the_product_for_any_number_of_threads(
         name: str, threads: Any, monkeypatch: Any) -> None:
     """Sizes on both sides of whole blocks; the bits are the same, and NumPy's product is near."""
     for constant, value in (("BLOCK", 64), ("FEWEST_ROWS", 3), ("MOST_BLOCKS", 4)):
-        for module in (products, library_calls):
-            monkeypatch.setattr(module, constant, value)
+        monkeypatch.setattr(products, constant, value)
     product, axes = KINDS[name]
     with tracejit.config(disable_jit=True):
         plain = tracejit.value_and_grad(lambda a, b: np.sum(product(a, b) ** 2), argnums=(0, 1))
@@ -151,5 +150,6 @@ def test_blocks_of_rows_are_the_product_for_any_number_of_threads(
         for _, gradients in results:
             assert all(map(np.array_equal, gradients, results[0][1]))
         for x, y in zip(results[0][1], plain(a, b)[1], strict=True):
-            np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
+            rounding = 1e-6 if name == "of float32" else 1e-13  # of the largest element
+            assert np.max(np.abs(x - y)) <= rounding * np.max(np.abs(y))
     assert threads() == 2

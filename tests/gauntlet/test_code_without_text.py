@@ -291,6 +291,8 @@ READS: dict[str, tuple[str, str]] = {
     "generator": ("import numpy as np; a = np.random.default_rng(3)", "a.random()"),
     "draws": ("import numpy as np", "np.random.rand()"),
     "errors": ("import numpy as np", "len(np.geterr()['divide'])"),
+    "asked by name": ("import numpy as np", "len(getattr(np, 'geterr')()['divide'])"),
+    "imported": ("", "__import__('time').perf_counter()"),
     "seeds": ("import numpy as np", "(np.random.seed(0), 2.0)[1]"),
     "precision": ("import numpy as np", "len(np.array2string(np.array([1 / 3])))"),
     "spline": ("import scipy.interpolate as s; a = s.CubicSpline([0., 1., 2.], [0., 1., 4.])",
@@ -307,6 +309,7 @@ BETWEEN: dict[str, Callable[[Any], object]] = {
     "context": lambda a: a.set(7.0), "spline": lambda a: a.c.__setitem__((0, 0), 7.0),
     "sparse": lambda a: a.data.__setitem__(0, 7.0),
     "errors": lambda a: np.seterr(divide="ignore"),
+    "asked by name": lambda a: np.seterr(divide="ignore"),
     "precision": lambda a: np.set_printoptions(precision=3),
 }
 

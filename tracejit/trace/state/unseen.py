@@ -24,7 +24,7 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.modules import is_fixed
 from tracejit.trace.ground.trees import codes_in
 from tracejit.trace.state.changes import is_iterator
-from tracejit.trace.state.contents import is_same, parts_of, put_parts
+from tracejit.trace.state.contents import has_changed, parts_of, put_parts
 from tracejit.trace.state.guards import Content, state_of
 from tracejit.trace.state.policy import reads_state
 from tracejit.trace.values.operands import TracedOperand
@@ -43,7 +43,7 @@ _OF_STATE = ("breakpoint", "hash", "id", "input", "open", "print")
 _READS, _WRITES = ("LOAD_GLOBAL", "LOAD_NAME"), ("STORE_GLOBAL", "DELETE_GLOBAL")
 _OF_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM")
 _REBINDS = ("STORE_DEREF", "DELETE_DEREF")
-_BY_NAME = ("eval", "exec", "globals", "vars")
+_BY_NAME = ("getattr", "globals", "vars")
 """The builtins that read or change names which no code shows."""
 
 
@@ -83,7 +83,7 @@ def _globals_of(fn: FunctionType) -> Iterator[str]:
             if instruction.opname in _OF_ATTRIBUTES and reads_state(name):
                 raise _unseen(fn, f"what {name}() in it reads or changes cannot be followed")
             if instruction.opname in _READS:
-                if name in _BY_NAME and name not in fn.__globals__:
+                if (name in _BY_NAME or reads_state(name)) and name not in fn.__globals__:
                     raise _unseen(fn, f"what {name}() in it reads or changes cannot be followed")
                 yield name
 
@@ -126,10 +126,8 @@ def _require_names(fn: FunctionType, module: ModuleType, before: dict[str, objec
 
 
 def _require_parts(fn: FunctionType, x: object, before: dict[object, object]) -> None:
-    after = parts_of(x)
-    if after is not None and (list(before) != list(after) or not all(
-            map(is_same, before.values(), after.values()))):
-        put_parts(x, after, before)
+    if has_changed(x, before):
+        put_parts(x, parts_of(x) or {}, before)
         raise _changes(fn, x)
 
 
