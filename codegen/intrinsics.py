@@ -23,7 +23,7 @@ from tracejit.codegen.pointers import pointer
 from tracejit.codegen.recipes import Recipe, Widths, made
 from tracejit.codegen.scalar_intrinsics import FAST_MATH, scalar_names
 from tracejit.codegen.scipy_calls import scipy_names
-from tracejit.codegen.small_products import small_gemm_with
+from tracejit.codegen.small_products import small_gemm_at_with, small_gemm_with
 from tracejit.ir.dtypes import DTYPES
 
 __all__ = ["namespace", "recipes"]
@@ -36,7 +36,9 @@ def recipes(widths: Widths, *, reassociate: bool = True,
     The arguments are those of `namespace`; functions of `scalar_functions.py` are not among them.
     """
     names = scalar_names(widths, reassociate=reassociate)
-    names["small_gemm"] = Recipe(small_gemm_with, (FAST_MATH if reassociate else (),))
+    flags = FAST_MATH if reassociate else ()
+    names["small_gemm"] = Recipe(small_gemm_with, (flags,))
+    names["small_gemm_at"] = Recipe(small_gemm_at_with, (flags,))
     names.update(context_names(reallocate))
     names.update((f"{name}_at", Recipe(pointer, (dtype,))) for name, dtype in DTYPES.items())
     names["within"], names["show"] = checked.within, printing.show

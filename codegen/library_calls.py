@@ -68,37 +68,42 @@ def gemm(typingctx: TypingContext, left: types.Type, right: types.Type, m: types
 
 @intrinsic(prefer_literal=True)
 def gemm_block(typingctx: TypingContext, left: types.Type, right: types.Type, m: types.Type,
-               n: types.Type, k: types.Type, a: types.Type, lda: types.Type, b: types.Type,
-               ldb: types.Type, c: types.Type, block: types.Type, blocks: types.Type) -> Any:
-    """One of so many blocks of rows of C[m, n] = op(A)[m, k] op(B)[k, n]."""
+               n: types.Type, k: types.Type, a: types.Type, start_a: types.Type, lda: types.Type,
+               b: types.Type, start_b: types.Type, ldb: types.Type, c: types.Type,
+               block: types.Type, blocks: types.Type) -> Any:
+    """One of so many blocks of rows of C[m, n] = op(A)[m, k] op(B)[k, n], A and B as parts."""
 
     def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                  args: Sequence[ir.Value]) -> Any:
-        m_, n_, k_, a_, lda_, b_, ldb_, c_, block_, blocks_ = args[2:]
+        sizes, (a_, begin_a, lda_, b_, begin_b, ldb_, c_) = args[2:5], args[5:12]
         transposed = left.literal_value + right.literal_value
-        parts = _parts(transposed, (a, b, c), (m_, n_, k_), (a_, lda_, b_, ldb_, c_, n_))
+        parts = _parts(transposed, (a, b, c), sizes,
+                       (a_, lda_, b_, ldb_, c_, sizes[1]), (begin_a, begin_b, None))
         with when_within(builder, parts) as pointers:
             function = _block_of_rows(context, builder.module, transposed, a, pointers)
-            builder.call(function, [m_, n_, k_, *pointers, block_, blocks_])
+            builder.call(function, [*sizes, *pointers, lda_, ldb_, *args[12:]])
         return context.get_dummy_value()
 
-    return types.none(left, right, *(INT64,) * 3, a, INT64, b, INT64, c, INT64, INT64), generate
+    return types.none(left, right, *(INT64,) * 3, a, INT64, INT64, b, INT64, INT64, c,
+                      INT64, INT64), generate
 
 
 def _parts(transposed: str, kinds: Sequence[types.Type], sizes: Sequence[ir.Value],
-           places: Sequence[ir.Value]) -> list[MatrixPart]:
-    """Return the parts of arrays that a product reads and writes, all of which begin at 0."""
+           places: Sequence[ir.Value],
+           starts: Sequence[ir.Value | None] = (None,) * 3) -> list[MatrixPart]:
+    """Return the parts of arrays that a product reads and writes, which begin at 0 or elsewhere."""
     m, n, k = sizes
     a, lda, b, ldb, c, ldc = places
     shapes = ((m, k) if transposed[0] == "N" else (k, m),
               (k, n) if transposed[1] == "N" else (n, k), (m, n))
-    return [MatrixPart(kind, pointer, *shape, apart) for kind, pointer, shape, apart in zip(
-        kinds, (a, b, c), shapes, (lda, ldb, ldc), strict=True)]
+    return [MatrixPart(*part) for part in zip(
+        kinds, (a, b, c), *zip(*shapes, strict=True), (lda, ldb, ldc), starts, strict=True)]
 
 
 def _block_of_rows(context: TargetContext, module: ir.Module, transposed: str, kind: types.Type,
                    pointers: Sequence[ir.Value]) -> ir.Function:
-    """Return the function of (m, n, k, a, b, c, block, blocks) that multiplies a block of rows.
+    """Return the function that multiplies a block of rows: of the sizes, the pointers, how far
+    apart rows are, which block, and how many there are.
 
     BLAS takes letters of either case; the shims keep a call with small ones to one thread.
     """
@@ -106,19 +111,18 @@ def _block_of_rows(context: TargetContext, module: ir.Module, transposed: str, k
     if name in module.globals:
         return module.get_global(name)
     signature = ir.FunctionType(
-        ir.VoidType(), [WORD] * 3 + [p.type for p in pointers] + [WORD] * 2)
+        ir.VoidType(), [WORD] * 3 + [p.type for p in pointers] + [WORD] * 4)
     function = ir.Function(module, signature, name)
     function.linkage = "internal"
     for attribute in ("nounwind", "noinline"):
         function.attributes.add(attribute)
     builder = ir.IRBuilder(function.append_basic_block("entry"))
-    m, n, k, a, b, c, block, blocks = function.args
+    m, n, k, a, b, c, lda, ldb, block, blocks = function.args
     most = builder.sdiv(builder.add(m, builder.sub(blocks, WORD(1))), blocks)
     first = builder.mul(block, most)
     rest = builder.sub(m, first)
     rows = builder.select(builder.icmp_signed("<", rest, most), rest, most)
-    lda, ldb = (k if transposed[0] == "N" else m), (n if transposed[1] == "N" else k)
-    a = builder.gep(a, [builder.mul(first, k) if transposed[0] == "N" else first])
+    a = builder.gep(a, [builder.mul(first, lda) if transposed[0] == "N" else first])
     c = builder.gep(c, [builder.mul(first, n)])
     _multiply(context, builder, transposed.lower(), (rows, n, k), kind, (a, lda, b, ldb, c, n))
     builder.ret_void()
@@ -134,13 +138,11 @@ def gemm_at(typingctx: TypingContext, left: types.Type, right: types.Type, m: ty
 
     def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                  args: Sequence[ir.Value]) -> Any:
-        (m_, n_, k_), transposed = args[2:5], left.literal_value + right.literal_value
-        shapes = ((m_, k_) if transposed[0] == "N" else (k_, m_),
-                  (k_, n_) if transposed[1] == "N" else (n_, k_), (m_, n_))
-        parts = [MatrixPart(kind, args[j], *shape, args[j + 2], args[j + 1])
-                 for kind, j, shape in zip((a, b, c), (5, 8, 11), shapes, strict=True)]
+        sizes, transposed = args[2:5], left.literal_value + right.literal_value
+        places = [args[j] for j in (5, 7, 8, 10, 11, 13)]
+        parts = _parts(transposed, (a, b, c), sizes, places, (args[6], args[9], args[12]))
         with when_within(builder, parts) as (a_, b_, c_):
-            _multiply(context, builder, transposed, (m_, n_, k_), a,
+            _multiply(context, builder, transposed, sizes, a,
                       (a_, args[7], b_, args[10], c_, args[13]))
         return context.get_dummy_value()
 

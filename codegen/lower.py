@@ -110,7 +110,7 @@ def lower_for(target: Target, graph: Graph, carried_out: Graph, *, checked: bool
     """Return the kernel of a graph without calls, for some target."""
     given = {} if target.style.shares_loops else dict.fromkeys(
         _by_element(carried_out), "fusion is switched off")
-    elements = choose_storage(carried_out, given, target.style.is_product, target.style.fuses)
+    elements = choose_storage(carried_out, given, target.style)
     buffers = Buffers(carried_out, elements, Liveness(carried_out, elements))
     frame = KernelFrame(graph, carried_out, elements, buffers, target.name)
     kernel = Lowerer(frame, target).run()

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from tracejit.codegen.expression_edits import call, integer, plus, times
+from tracejit.codegen.factors import Factor, factors_of
 from tracejit.codegen.frame import KernelFrame
 from tracejit.codegen.loop_costs import ROWS
 from tracejit.codegen.loop_expressions import ZERO, Array, Bin, Expression, Var, Word
@@ -52,7 +56,7 @@ class HostProducts:
         sizes = product_sizes(found, labelled)
         m, n, k = map(self.code.dim, sizes)
         done = self._batch(eqn, found, labelled, (m, n, k)) if found.batch else self._one(
-            eqn, found, sizes)
+            eqn, sizes)
         if all(isinstance(d, int) for d in sizes):
             self.frame.add(done)
             return
@@ -67,60 +71,92 @@ class HostProducts:
         """
         is_short = any(isinstance(d, int) and d <= SHORT for d in sizes)
         if not (found.batch or is_short or eqn.output.aval.dtype.kind != "f"):
-            kinds, dims, arrays = self._operands(eqn, found, sizes)
-            return [Do(call("small_gemm", *kinds, *dims, *arrays), self.frame.origin(eqn))]
+            o = self._operands(eqn, sizes)
+            call_ = call("small_gemm", *o.kinds, *o.dims, *o.arrays) if o.are_whole else call(
+                "small_gemm_at", *o.kinds, *o.dims, *o.parts)
+            return [Do(call_, self.frame.origin(eqn))]
         loops: list[Node] = []
         with self.frame.scope(loops, conditional=True, eqn=eqn):
             for statement in statements_of(eqn, self.frame.elements, self.frame.buffers):
                 self.nests.write_alone(statement)
         return loops
 
-    def _operands(self, eqn: Eqn, found: Product, sizes: tuple[Dim, ...],
-                  ) -> tuple[list[Expression], list[Expression], list[Array]]:
-        """Return how the operands of a product of whole arrays lie, its sizes, and the arrays."""
-        a, b = reversed(eqn.inputs) if found.swapped else eqn.inputs
-        arrays = [self.code.array(x)[0] for x in (a, b, eqn.output)]
-        return [Word(found.left), Word(found.right)], [*map(self.code.dim, sizes)], arrays
+    def _factors(self, eqn: Eqn) -> tuple[Factor, Factor]:
+        """Return the factor with the rows of the result, and the other."""
+        found, (a, b) = as_product(eqn.params["spec"]), factors_of(eqn, self.frame.elements)
+        assert found is not None and a is not None and b is not None
+        return (b, a) if found.swapped else (a, b)
 
-    def _one(self, eqn: Eqn, found: Product, sizes: tuple[Dim, ...]) -> Node:
-        """Return the call for a product of whole arrays, or for blocks that threads may share."""
-        kinds, (m, n, k), (left, right, target) = self._operands(eqn, found, sizes)
-        words = [*kinds, m, n, k, left, k if found.left == "N" else m,
-                 right, n if found.right == "N" else k, target]
+    def _operands(self, eqn: Eqn, sizes: tuple[Dim, ...]) -> _Operands:
+        """Return the operands of a product of two matrices and its result, as calls have them."""
+        factors = self._factors(eqn)
+        m, n, k = map(self.code.dim, sizes)
+        arrays = [self.code.array(x)[0] for x in (*(f.array for f in factors), eqn.output)]
+        parts: list[Expression] = []
+        for f, array in zip(factors, arrays, strict=False):
+            parts += [array, self.code.dim(f.start), self.code.dim(f.apart)]
+        return _Operands([Word(f.kind) for f in factors], [m, n, k], arrays,
+                         [*parts, arrays[-1], ZERO, n], all(f.whole for f in factors))
+
+    def _one(self, eqn: Eqn, sizes: tuple[Dim, ...]) -> Node:
+        """Return the call for one product, or for blocks of its rows that threads may share."""
+        o = self._operands(eqn, sizes)
+        (m, n, k), (left, right, target) = o.dims, o.arrays
         number = blocks_of_rows(sizes) if self.nests.parallel else 1
-        if number == 1:
-            return Do(call("gemm", *words), self.frame.origin(eqn))
-        b, blocks = self.frame.variable("b"), self.code.dim(number)
-        part = Do(call("gemm_block", *words, b, blocks), self.frame.origin(eqn))
-        return Loop(b.name, ZERO, blocks, [part], independent=True, role=ROWS)
+        if number != 1:
+            b, blocks = self.frame.variable("b"), self.code.dim(number)
+            part = Do(call("gemm_block", *o.kinds, *o.dims, *o.parts[:7], b, blocks),
+                      self.frame.origin(eqn))
+            return Loop(b.name, ZERO, blocks, [part], independent=True, role=ROWS)
+        if not o.are_whole:
+            return Do(call("gemm_at", *o.kinds, *o.dims, *o.parts), self.frame.origin(eqn))
+        of_left, of_right = (word.text for word in o.kinds)
+        return Do(call("gemm", *o.kinds, *o.dims, left, k if of_left == "N" else m,
+                       right, n if of_right == "N" else k, target), self.frame.origin(eqn))
 
     def _batch(self, eqn: Eqn, found: Product, labelled: dict[str, Dim],
                sizes: tuple[Expression, ...]) -> Node:
         """Return loops over the batch, in them the call for a product of parts of arrays."""
         places = {c: self.frame.variable(c) for c in found.batch}
-        left, right, output = axis_labels(eqn.params["spec"])
-        a, b = zip(eqn.inputs, (left, right), strict=True)
-        if found.swapped:
-            a, b = b, a
+        factors = self._factors(eqn)
+        output = axis_labels(eqn.params["spec"])[2]
+        steps = {c: product(tuple(labelled[d] for d in output[k + 1:]))
+                 for k, c in enumerate(output)}
         words: list[Expression] = []
-        for (x, labels), apart in ((a, found.rows if found.left == "N" else found.summed),
-                                   (b, found.summed if found.right == "N" else found.columns),
-                                   ((eqn.output, output), found.rows)):
-            step = {c: self.code.dim(product(tuple(labelled[d] for d in labels[k + 1:])))
-                    for k, c in enumerate(labels)}
-            words += [self.code.array(x)[0], _start(places, step), step[apart[-1]]]
-        node: Node = Do(call("gemm_at", Word(found.left), Word(found.right), *sizes, *words),
+        for array, start, of, apart in (
+                *((f.array, f.start, f.steps, f.apart) for f in factors),
+                (eqn.output, 0, steps, steps[found.rows[-1]])):
+            words += [self.code.array(array)[0], self._start(places, start, of),
+                      self.code.dim(apart)]
+        node: Node = Do(call("gemm_at", *(Word(f.kind) for f in factors), *sizes, *words),
                         self.frame.origin(eqn))
         for c in reversed(found.batch):
             node = Loop(places[c].name, ZERO, self.code.dim(labelled[c]), [node],
                         independent=self.nests.parallel)
         return node
 
+    def _start(self, places: dict[str, Var], first: Dim, steps: Mapping[str, Dim]) -> Expression:
+        """Return where the part of an array begins that belongs to some places along its axes."""
+        terms = [times(place, self.code.dim(steps[c])) for c, place in places.items()
+                 if c in steps and steps[c] != 0]
+        if first != 0 or not terms:
+            terms.append(self.code.dim(first))
+        return functools.reduce(plus, terms)
 
-def _start(places: dict[str, Var], step: dict[str, Expression]) -> Expression:
-    """Return where the part of an array begins that belongs to some places along its axes."""
-    terms = [times(place, step[c]) for c, place in places.items() if c in step]
-    found: Expression = terms[0] if terms else ZERO
-    for term in terms[1:]:
-        found = plus(found, term)
-    return found
+
+@dataclass(frozen=True, slots=True)
+class _Operands:
+    """What a call of one product is given.
+
+    kinds     -- how the two factors lie
+    dims      -- rows, columns and summed size
+    arrays    -- the factors' arrays, and the result's
+    parts     -- each of the three with its first element, and how far apart its rows are
+    are_whole -- whether both factors are whole arrays
+    """
+
+    kinds: Sequence[Word]
+    dims: Sequence[Expression]
+    arrays: Sequence[Array]
+    parts: Sequence[Expression]
+    are_whole: bool

@@ -110,7 +110,7 @@ _ROWS = (
     Scalar("scalar_loop", "", ""),
     # Routines on buffers.
     Scalar("gemm", "", ""), Scalar("gemm_at", "", ""), Scalar("gemm_block", "", ""),
-    Scalar("small_gemm", "", ""),
+    Scalar("small_gemm", "", ""), Scalar("small_gemm_at", "", ""),
     Scalar("potrf", "i64", ""), Scalar("getrf", "i64", ""), Scalar("trsm", "", ""),
     Scalar("lapack", "i64", ""),
     Scalar("draw_fill", "", "", effect=True), Scalar("draw_bounded", "", "", effect=True),

@@ -44,6 +44,7 @@ class Style:
     vectorises   -- whether calls are vectorised, in innermost loops only
     in_registers -- whether all folds are kept in registers
     is_product   -- which contractions are done as a whole
+    reads_parts  -- whether these read parts of arrays where they lie
     atomic       -- the dtypes to which iterations may add at once
     in_order     -- whether floats are summed in the order of the program
     parallel     -- whether threads of a CPU may share loops
@@ -54,6 +55,7 @@ class Style:
     vectorises: bool = True
     in_registers: bool = False
     is_product: Callable[[Eqn], bool] = is_matrix_product
+    reads_parts: bool = True
     atomic: tuple[np.dtype, ...] = ()
     in_order: bool = False
     parallel: bool = False

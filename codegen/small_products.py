@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numba.core.typing.context import BaseContext as TypingContext
     from numba.core.typing.templates import Signature
 
-__all__ = ["small_gemm_with"]
+__all__ = ["small_gemm_at_with", "small_gemm_with"]
 
 WORD = ir.IntType(64)
 MatrixPlace = Callable[[ir.Value, ir.Value], ir.Value]
@@ -45,14 +45,12 @@ def small_gemm_with(flags: tuple[str, ...]) -> Any:
 
         def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                      args: Sequence[ir.Value]) -> Any:
-            rows, columns, inner = args[2:5]
-            shapes = (rows, inner), (inner, columns), (rows, columns)
-            parts = [MatrixPart(kind, pointer, *shape, shape[1])
-                     for kind, pointer, shape in zip((a, b, c), args[5:], shapes, strict=True)]
-            with when_within(builder, parts) as pointers:
-                made = _small_product(builder.module, left.literal_value + right.literal_value,
-                                 pointers[0].type, flags)
-                builder.call(made, [*args[2:5], *pointers])
+            letters = left.literal_value + right.literal_value
+            m, n, k, *matrices = args[2:]
+            apart = (k if letters[0] == "N" else m), (n if letters[1] == "N" else k), n
+            _call_small(builder, letters, (m, n, k), [
+                (kind, matrix, None, rows) for kind, matrix, rows in zip(
+                    (a, b, c), matrices, apart, strict=True)], flags)
             return context.get_dummy_value()
 
         return types.none(left, right, *(types.int64,) * 3, a, b, c), generate
@@ -60,21 +58,66 @@ def small_gemm_with(flags: tuple[str, ...]) -> Any:
     return small_gemm
 
 
+def small_gemm_at_with(flags: tuple[str, ...]) -> Any:
+    """Return the intrinsic for products of parts of arrays, each with its start and distances."""
+
+    @intrinsic(prefer_literal=True)
+    def small_gemm_at(typingctx: TypingContext, left: types.Type, right: types.Type,
+                      m: types.Type, n: types.Type, k: types.Type, a: types.Type,
+                      start_a: types.Type, lda: types.Type, b: types.Type, start_b: types.Type,
+                      ldb: types.Type, c: types.Type, start_c: types.Type,
+                      ldc: types.Type) -> Any:
+        """C[m, n] = op(A)[m, k] op(B)[k, n], each a part of an array, begun at an element."""
+
+        def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                     args: Sequence[ir.Value]) -> Any:
+            letters = left.literal_value + right.literal_value
+            _call_small(builder, letters, args[2:5], [
+                (kind, *args[j:j + 3]) for kind, j in zip((a, b, c), (5, 8, 11), strict=True)],
+                flags)
+            return context.get_dummy_value()
+
+        word = types.int64
+        return types.none(left, right, *(word,) * 3, a, word, word, b, word, word, c, word,
+                          word), generate
+
+    return small_gemm_at
+
+
+def _call_small(builder: ir.IRBuilder, letters: str, sizes: Sequence[ir.Value],
+                matrices: Sequence[tuple[types.Type, ir.Value, ir.Value | None, ir.Value]],
+                flags: tuple[str, ...]) -> None:
+    """Call the function for products of a kind.
+
+    matrices -- of the factors and the result: the type and pointer of the array, its first element,
+                how far apart rows are
+    """
+    m, n, k = sizes
+    shapes = ((m, k) if letters[0] == "N" else (k, m),
+              (k, n) if letters[1] == "N" else (n, k), (m, n))
+    parts = [MatrixPart(kind, pointer, *shape, apart, start)
+             for (kind, pointer, start, apart), shape in zip(matrices, shapes, strict=True)]
+    with when_within(builder, parts) as pointers:
+        made = _small_product(builder.module, letters, pointers[0].type, flags)
+        builder.call(made, [*sizes, *pointers, *(apart for *_, apart in matrices)])
+
+
 def _small_product(module: ir.Module, kind: str, pointer: ir.Type, flags: tuple[str, ...]) -> Any:
     """Return the function of a module for products of a kind, "NN" and so on."""
     name = f"small_product_{kind}_{pointer.pointee}"
     if name in module.globals:
         return module.get_global(name)
-    made = ir.Function(module, ir.FunctionType(ir.VoidType(), [WORD] * 3 + [pointer] * 3), name)
+    made = ir.Function(module, ir.FunctionType(
+        ir.VoidType(), [WORD] * 3 + [pointer] * 3 + [WORD] * 3), name)
     made.linkage = "internal"
     for attribute in ("nounwind", "noinline"):
         made.attributes.add(attribute)
-    for argument in made.args[3:]:
+    for argument in made.args[3:6]:
         argument.add_attribute("noalias")
     builder = ir.IRBuilder(made.append_basic_block("entry"))
-    m, n, k, a, b, c = made.args
-    at_a, at_b = _matrix_place(builder, a, m, k, kind[0]), _matrix_place(builder, b, k, n, kind[1])
-    at_c = _matrix_place(builder, c, m, n, "N")
+    m, n, k, a, b, c, *apart = made.args
+    at_a, at_b, at_c = (_matrix_place(builder, *of) for of in zip(
+        (a, b, c), apart, kind + "N", strict=True))
     if kind[1] == "T":
         _by_elements(builder, (m, n, k), at_a, at_b, at_c, flags)
     else:
@@ -83,11 +126,11 @@ def _small_product(module: ir.Module, kind: str, pointer: ir.Type, flags: tuple[
     return made
 
 
-def _matrix_place(builder: ir.IRBuilder, matrix: ir.Value, rows: ir.Value, columns: ir.Value,
-           kind: str) -> MatrixPlace:
+def _matrix_place(builder: ir.IRBuilder, matrix: ir.Value, apart: ir.Value,
+                  kind: str) -> MatrixPlace:
     def at(i: ir.Value, j: ir.Value) -> ir.Value:
-        row, length, column = (i, columns, j) if kind == "N" else (j, rows, i)
-        return builder.gep(matrix, [builder.add(builder.mul(row, length), column)])
+        row, column = (i, j) if kind == "N" else (j, i)
+        return builder.gep(matrix, [builder.add(builder.mul(row, apart), column)])
 
     return at
 

@@ -11,7 +11,8 @@
 | reshaped              | operands of a reshape that does more than add or drop axes of size 1  |
 | indexed by data       | a gather's operand, and its indices if they take arithmetic           |
 | computed outside      | values of enclosing code that loops read, if they take arithmetic     |
-| contracted            | operands of contractions, if they take arithmetic                     |
+| contracted            | operands of contractions, if they take arithmetic, or are factors of  |
+|                       | products by BLAS and no parts of arrays as it reads them (`factors.py`)|
 | printed               | operands of `debug_print`                                             |
 | selected from         | arrays that take a call such as exp and are compared, or searched for |
 |                       | the largest or smallest element, if used otherwise too: computed      |
@@ -45,8 +46,8 @@ from tracejit.codegen.elements import (
     is_unit_reshape,
     nearly_whole,
 )
+from tracejit.codegen.factors import factors_of
 from tracejit.codegen.overwriting import made_of_their_target, overwritten
-from tracejit.codegen.products import is_matrix_product
 from tracejit.codegen.repetition import (
     EXPENSIVE,
     arrays_pushed_often,
@@ -57,6 +58,7 @@ from tracejit.codegen.repetition import (
     repeated_arrays,
     seen_transposed,
 )
+from tracejit.codegen.schedule import Style
 from tracejit.codegen.sweeps import arrays_swept_again
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
 from tracejit.ir.lowering import (
@@ -82,6 +84,7 @@ from tracejit.ir.walk import all_eqns, free_values
 
 __all__ = ["choose_storage", "find_pulled"]
 
+READ_BY_PRODUCT = "read again and again by a product, or its result"
 FOLDS = (Reduce, Argument, Contract, Running, Pieces)
 Keep = Callable[[Atom, str], None]
 
@@ -118,15 +121,14 @@ def _is_wide_write(eqn: Eqn) -> bool:
 
 
 def choose_storage(graph: Graph, given: dict[Value, str],
-                   is_product: Callable[[Eqn], bool] = is_matrix_product,
-                   fuses: bool = False) -> Elements:
+                   style: Style | None = None) -> Elements:
     """Return the element-wise view of a graph whose arrays with storage, each with its reason, are
     chosen.
 
-    given      -- some that are known to need it
-    is_product -- which contractions are done as a whole, on arrays in memory
-    fuses      -- whether a product and a sum may be rounded once, here and not there
+    given -- some that are known to need it
+    style -- the target's, the CPU's if there is none
     """
+    style = Style() if style is None else style
     reasons = dict(given)
 
     def keep(a: Atom, why: str) -> None:
@@ -147,16 +149,26 @@ def choose_storage(graph: Graph, given: dict[Value, str],
     _keep_outside_loops(graph.block, elements, keep)
     for eqn in all_eqns(graph.block):
         if isinstance(eqn.op.lowering, Contract):
-            for a in _stored_factors(eqn, elements, is_product):
-                keep(a, "read again and again by a product, or its result")
-    _keep_what_is_read_often(graph, elements, keep, fuses)
-    for v in list(_selected(graph.block, elements, fuses)):
+            for a in _stored_factors(eqn, elements, style):
+                keep(a, READ_BY_PRODUCT)
+    _keep_what_is_read_often(graph, elements, keep, style.fuses)
+    for v in list(_selected(graph.block, elements, style.fuses)):
         keep(v, "its elements are compared with one another")
     for v in list(made_of_their_target(graph, graph.block, elements)):
         keep(v, "it is made of other elements of the array that it is written to")
     for v in list(overwritten(graph.block, elements)):
         keep(v, "what it is made of is overwritten before it is last read")
+    _keep_factors(graph, elements, keep, style)
     return elements
+
+
+def _keep_factors(graph: Graph, elements: Elements, keep: Keep, style: Style) -> None:
+    """Store the factors that were matrices in an array, and are none in one stored since."""
+    products = [e for e in all_eqns(graph.block) if style.is_product(e)]
+    while new := [a for e in products for a in _stored_factors(e, elements, style)
+                  if elements.is_virtual(a)]:
+        for a in new:
+            keep(a, READ_BY_PRODUCT)
 
 
 def _keep_what_is_read_often(graph: Graph, elements: Elements, keep: Keep, fuses: bool) -> None:
@@ -237,18 +249,23 @@ def _keep_outside_loops(block: Block, elements: Elements, keep: Keep) -> None:
             _keep_outside_loops(region, elements, keep)
 
 
-def _stored_factors(eqn: Eqn, elements: Elements,
-                    is_product: Callable[[Eqn], bool]) -> Iterator[Atom]:
-    """Yield the operands of a contraction that have to be in memory.
+def _stored_factors(eqn: Eqn, elements: Elements, style: Style) -> Iterator[Atom]:
+    """Yield the operands of a contraction that have to be in memory, and are no parts of others.
 
     An operand along all axes of the loops is read once in all: `(2.0 * a) @ x` is two products for
     each element of a, and no matrix.
     """
+    if style.is_product(eqn):
+        if not style.reads_parts:
+            yield from eqn.inputs
+            return
+        yield from (a for a, part in zip(eqn.inputs, factors_of(eqn, elements), strict=True)
+                    if part is None)
+        return
     sides = axis_labels(eqn.params["spec"])[:2]
     for a, labels in zip(eqn.inputs, sides, strict=True):
         is_read_once = set().union(*sides) <= {*labels}
-        if is_product(eqn) or (elements.computes(a) and not (
-                is_read_once and elements.cost(a) < EXPENSIVE)):
+        if elements.computes(a) and not (is_read_once and elements.cost(a) < EXPENSIVE):
             yield a
 
 

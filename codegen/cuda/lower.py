@@ -81,7 +81,8 @@ def _refuse_what_only_the_cpu_has(eqn: Eqn) -> None:
 
 
 _STYLE = Style(vectorises=False, in_registers=True, is_product=is_device_product,
-               atomic=tuple(map(np.dtype, ("f4", "f8", "i4", "i8"))), fuses=True)
+               reads_parts=False, atomic=tuple(map(np.dtype, ("f4", "f8", "i4", "i8"))),
+               fuses=True)
 
 CUDA = Target("cuda", _STYLE, DeviceLoops, DeviceProducts, _refuse_what_only_the_cpu_has)
 

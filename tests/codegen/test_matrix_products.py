@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -106,9 +107,10 @@ def test_small_products_are_numpys(kind, verify):
 def test_verify_mode_sees_a_product_that_is_too_large(size, monkeypatch):
     whole = HostProducts._operands
 
-    def too_large(self, eqn, found, sizes):
-        kinds, (m, n, k), arrays = whole(self, eqn, found, sizes)
-        return kinds, [m, n, Bin("+", k, ONE)], arrays
+    def too_large(self, eqn, sizes):
+        found = whole(self, eqn, sizes)
+        m, n, k = found.dims
+        return replace(found, dims=[m, n, Bin("+", k, ONE)])
 
     monkeypatch.setattr(HostProducts, "_operands", too_large)
     x = np.ones((size, size))

@@ -19,6 +19,7 @@ from ir_text import graph_of, table
 import tracejit.api
 from tracejit.codegen import storage
 from tracejit.codegen.cuda.lower import CUDA
+from tracejit.codegen.schedule import Style
 from tracejit.codegen.storage import choose_storage
 from tracejit.codegen.target import CPU
 from tracejit.ir.core import Graph
@@ -378,9 +379,20 @@ CASES = """
         %2: f64[n, n] = exp(%1)
         return %2
     keeps
-        %0: read again and again by a product, or its result
         %1: a sum, or the like, over an axis
         %2: a result
+
+    a product of two matrices reads rows that are equally far apart, and no others
+        (%x: f64[n, n])
+        %0: f64[n, 3] = index(%x) {at=(0:n, 1:4)}
+        %1: f64[3, n] = index(%x) {at=(0:3, -1:-1 - n:-1)}
+        %2: f64[n, n] = dot(%0, %1) {spec="ij,jk->ik"}
+        %3: f64[n, n] = exp(%2)
+        return %3
+    keeps
+        %1: read again and again by a product, or its result
+        %2: a sum, or the like, over an axis
+        %3: a result
 
     a product of small matrices is a loop nest
         (%x: f64[3, 3])
@@ -532,7 +544,7 @@ SEARCHED = """
 def test_what_is_searched_is_stored_where_products_and_sums_are_fused(fuses: bool) -> None:
     """Computed again, no element might be the largest."""
     graph = graph_of(f"(%x: f64[n])\n{textwrap.dedent(SEARCHED).strip()}")
-    reasons = choose_storage(graph, {}, fuses=fuses).stored.values()
+    reasons = choose_storage(graph, {}, Style(fuses=fuses)).stored.values()
     assert ("its elements are compared with one another" in reasons) == fuses
     assert CUDA.style.fuses and not CPU.style.fuses
 
