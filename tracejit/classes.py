@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 
 from tracejit.exact import MADE_BY_PYTHON
 
-__all__ = ["READING", "Registered", "attributes_of", "is_record", "is_record_class", "made_of",
-           "may_be_opened", "register_structure", "registration_of"]
+__all__ = ["READING", "Registered", "attributes_lie_in", "attributes_of", "is_record",
+           "is_record_class", "made_of", "may_be_opened", "register_structure", "registration_of"]
 
 T = TypeVar("T")
 
@@ -135,6 +135,28 @@ _LIBRARIES = {"numpy", "scipy", "tracejit", "numba"}
 _OF_ARRAYS = ("is_leaf", "as_leaf", "__array__", "__dlpack__", "__array_interface__",
               "__cuda_array_interface__")
 """The attributes of objects that are leaves, as arrays and their stand-ins are."""
+
+
+def attributes_lie_in(kind: Any, names: tuple[str, ...]) -> str:
+    """Return where objects of a class have attributes of these names, as `attributes_of` has them.
+
+    "dict": in `x.__dict__`, all of them, where they stand in this order; "slots": in slots, all of
+    which have to be set; "": elsewhere, or where code of the class may be asked.
+    """
+    slots = [name for base in kind.__mro__ for name, x in vars(base).items()
+             if isinstance(x, MemberDescriptorType)]
+    if kind.__getattribute__ is not object.__getattribute__ or any(
+            not isinstance(vars(base).get("__dict__", _A_DICT), type(_A_DICT))
+            for base in kind.__mro__):
+        return ""
+    if kind.__dictoffset__:
+        return "" if slots else "dict"
+    own = [n for n in _fields(kind) if isinstance(getattr(kind, n, None), MemberDescriptorType)]
+    return "slots" if len(slots) == len(own) and tuple(own) == names else ""
+
+
+_A_DICT = vars(type("WithDict", (), {}))["__dict__"]
+"""How classes of Python's have the dict of an object's attributes."""
 
 
 def may_be_opened(x: object) -> bool:

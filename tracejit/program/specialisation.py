@@ -58,7 +58,10 @@ class Specialisation:
         self.is_stored = False
         """Whether it was found in the store."""
         self.entry: Any = None
+        """The fast entry for calls as they are, or for their leaves where `takes_leaves`."""
+        self.takes_leaves = False
         self.flat: Any = None
+        """The fast entry for the graph's inputs, one by one."""
         self._keep: list[Any] = [slow]
         self._calls_since = self._renewals = 0
         self._asking: list[None] = []
@@ -71,16 +74,16 @@ class Specialisation:
             return
         runner.threads = threads
         self._runner_callback = runner.callback_address
-        words = self._direct_words(runner, slow)
+        self.takes_leaves = not self._is_flat()
+        words = self._direct_words(runner)
         if words is not None:
             words = np.concatenate([words, np.zeros(len(words) // 4, np.int64)])
             self.entry = make_entry(words, interface.name, self._keep)
             self.words = self.entry.__self__
-        else:  # Python takes the arguments apart, and puts the results together
+        if words is None or self.takes_leaves:  # Python takes the arguments apart
             words = self._flat_words(runner)
-            if words is None:
-                return
-            self.flat = make_entry(words, interface.name, self._keep)
+            if words is not None:
+                self.flat = make_entry(words, interface.name, self._keep)
 
     # --- does it fit ----------------------------------------------------------------------------
 
@@ -112,7 +115,7 @@ class Specialisation:
         self._calls_since, self._renewals = 0, self._renewals + 1
         kept, self._keep = self._keep, [self._keep[0]]
         assert isinstance(self.runner, Invocation)
-        words = self._direct_words(self.runner, kept[0])
+        words = self._direct_words(self.runner)
         new, self._keep = self._keep, kept
         if words is not None and len(words) <= len(self.words):
             memoryview(self.words)[:len(words)] = memoryview(words)  # type: ignore[arg-type]
@@ -196,17 +199,24 @@ class Specialisation:
 
     # --- the table of the fast entry ------------------------------------------------------------
 
-    def _direct_words(self, runner: Invocation, slow: Callable[..., object]) -> np.ndarray | None:
-        """Return the table for an entry that takes the call as it is; None where it cannot."""
+    def _is_flat(self) -> bool:
+        """Return whether the entry can take calls as they are, and put the results together."""
         args, kwargs = self.structure.parts
-        flat = all(p is LEAF or p == LEAF for p in args.parts) and not (
-            kwargs.parts or self._generators) and not any(
-                is_compared_by_content(s.content) for s in self.specs if not s.is_traced)
-        grouping = _grouping(self.interface)
-        needs_more = self.interface.returned or self.interface.written or self.interface.assigned
-        if not flat or grouping is None or needs_more or (
-                not all(map(_is_checked_by_entry, self.interface.facts))):
+        return all(p is LEAF or p == LEAF for p in args.parts) and not kwargs.parts and (
+            _grouping(self.interface) is not None)
+
+    def _direct_words(self, runner: Invocation) -> np.ndarray | None:
+        """Return the table for an entry that checks all there is; None where it cannot."""
+        i = self.interface
+        if self._generators or i.returned or i.written or i.assigned or any(
+                c is not None for c in i.constants) or any(
+                is_compared_by_content(s.content) for s in self.specs if not s.is_traced) or (
+                not all(map(_is_checked_by_entry, i.facts))):
             return None
+        several = Words.ONE if len(i.weak) == 1 else Words.TUPLE
+        grouping = several if self.takes_leaves else _grouping(i)
+        following = not_here if self.takes_leaves else self._keep[0]
+        assert grouping is not None
         if not layout.is_known_layout():
             return None
         records = Records(self._hold, self._asking)
@@ -223,7 +233,7 @@ class Specialisation:
             (Words.FROM_ARGUMENT, k, 0, Words.IS_OBJECT, self._hold(s.content), 0)
             for k, s in enumerate(self.specs) if not s.is_traced]
         guards += records.records()
-        return self._words(runner, slow, len(self.specs), guards, leaves, grouping,
+        return self._words(runner, following, len(self.specs), guards, leaves, grouping,
                            self.interface.facts)
 
     def _flat_words(self, runner: Invocation) -> np.ndarray | None:

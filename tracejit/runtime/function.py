@@ -9,6 +9,7 @@ import logging
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, overload
 
 import numpy as np
@@ -23,6 +24,7 @@ from tracejit.ir.showing import SILENT
 from tracejit.program.forks import require_whole
 from tracejit.program.request import Request, key_of
 from tracejit.program.specialisation import Specialisation
+from tracejit.runtime.nested_calls import can_take_apart, write_call
 from tracejit.runtime.tracebacks import hide_frames, hiding_frames
 from tracejit.signals import keeping_signals
 from tracejit.trace.ground.active import CAPTURES, is_tracing
@@ -84,7 +86,9 @@ class _Entries:
     def _renew(self, function: Function, look: bool) -> None:
         kind = type(function)
         if not look:
-            kind.__call__ = function._slow  # type: ignore[method-assign]
+            entry = function._slow
+            kind.__call__ = (  # type: ignore[method-assign]
+                staticmethod(entry) if isinstance(entry, FunctionType) else entry)
         elif "__call__" in vars(kind):
             del kind.__call__
 
@@ -280,7 +284,13 @@ class Function(Displayed, Generic[P, R]):
         if len(self._table) > MOST_KINDS:
             del self._table[next(iter(self._table))]
         if made.entry is not None and not settings().changes_calls:
-            _ENTRIES.use(self, made.entry)
+            entry = made.entry
+            if made.takes_leaves:
+                result = made.interface.structure
+                entry = write_call(call.structure, result, entry, self._following()) if (
+                    can_take_apart(call.structure, result)) else None
+            if entry is not None:
+                _ENTRIES.use(self, entry)
         return made
 
     def _compile(self, call: Request) -> Specialisation:
