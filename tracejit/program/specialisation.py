@@ -59,7 +59,7 @@ class Specialisation:
         """Whether it was found in the store."""
         self.entry: Any = None
         """The fast entry for calls as they are, or for their leaves where `takes_leaves`."""
-        self.takes_leaves = False
+        self.takes_leaves: bool = False
         self.flat: Any = None
         """The fast entry for the graph's inputs, one by one."""
         self._keep: list[Any] = [slow]
