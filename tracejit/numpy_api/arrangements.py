@@ -10,13 +10,12 @@ import numpy as np
 
 from tracejit.ir.dims import Dim, product
 from tracejit.numpy_api.axes import along_axis, normalize_axis
-from tracejit.numpy_api.creation import iota
+from tracejit.numpy_api.creation import counted, iota
 from tracejit.numpy_api.elementwise import as_array, as_tracer
 from tracejit.numpy_api.emptiness import is_nothing
 from tracejit.numpy_api.joins import concatenate
 from tracejit.numpy_api.ordering import argsort, sort
-from tracejit.numpy_api.shapes import atleast_1d, broadcast_to, ravel, transpose
-from tracejit.trace.ground.context import current
+from tracejit.numpy_api.shapes import as_tuple, atleast_1d, broadcast_to, ravel, transpose
 from tracejit.trace.ground.dispatch import METHODS, captures
 from tracejit.trace.values.equations import (
     apply,
@@ -27,7 +26,6 @@ from tracejit.trace.values.equations import (
     lift,
     promotion_key,
     to_dim,
-    to_dims,
 )
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.python_numbers import require
@@ -99,7 +97,7 @@ def resized(a: Tracer, shape: tuple[Dim, ...]) -> Tracer:
     """
     flat = ravel(a)
     count = product(shape)
-    if current().decide(flat.dims[0], "==") is True or count == 0:
+    if is_nothing(flat.dims[0]) or count == 0:
         return apply("full", a.dtype.type(0), shape=shape)
     places = iota(count) % as_operand(flat.dims[0])
     taken = apply("gather", flat, as_tracer(places), axes=(0,), position=0)
@@ -109,9 +107,8 @@ def resized(a: Tracer, shape: tuple[Dim, ...]) -> Tracer:
 @captures(np.resize)
 def resize(a: object, new_shape: object) -> Tracer:
     """Return an array of a new shape, repeated where that is larger."""
-    shape = to_dims(new_shape)
-    if any(isinstance(d, int) and d < 0 for d in shape):
-        raise ValueError("all elements of `new_shape` must be non-negative")
+    shape = tuple(counted(n, "all elements of `new_shape` must be non-negative")
+                  for n in as_tuple(new_shape))
     return resized(as_tracer(a), shape)
 
 

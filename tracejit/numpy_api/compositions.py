@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import maximum
-from tracejit.numpy_api.creation import iota
+from tracejit.numpy_api.creation import counted, iota
 from tracejit.numpy_api.elementwise import as_array, as_tracer
 from tracejit.numpy_api.grids import eye
 from tracejit.trace.ground.context import current, refuse
@@ -32,7 +32,10 @@ __all__: list[str] = []
 def polyder(p: Any, m: int = 1) -> Any:
     """Return a polynomial's derivative, the highest coefficient first."""
     p = as_tracer(p)
-    for _ in range(m):
+    times = need_int(to_dim(m), "how often np.polyder differentiates")
+    if times < 0:
+        raise ValueError("Order of derivative must be positive (see polyint)")
+    for _ in range(times):
         p = p[:-1]
         p = p * iota(p.dims[0], 1)[::-1]
     return p
@@ -158,10 +161,11 @@ def unravel_index(indices: object, shape: object, order: str = "C") -> tuple[Any
     if rest.dtype.kind not in "iu":
         raise TypeError("only int indices permitted")
     rest = cast(rest, np.int64)
+    there: Any = True
     for d in reversed(shape):
         found.append(rest % d)
-        rest = rest // d
-    emit("check", [atom_of(np.all(rest == 0))], {
+        rest, there = rest // d, np.logical_and(there, d > 0)
+    emit("check", [atom_of(np.all(np.logical_and(rest == 0, there)))], {
         "error": "ValueError", "message": "an index is out of bounds for the shape"})
     for x in found if len(found) > 1 else ():  # NumPy keeps them as the columns of one array
         x.cell.layout = Columns(len(found))
@@ -217,9 +221,7 @@ def vander(x: object, N: object = None, increasing: bool = False) -> Any:
     if len(given.dims) != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
     (n,) = given.dims
-    columns = n if N is None else to_dim(N)
-    if isinstance(columns, int) and columns < 0:
-        raise ValueError("negative dimensions are not allowed")
+    columns = n if N is None else counted(N)
     base: Any = cast(given, np.promote_types(given.dtype, int))
     repeated = apply("broadcast_to", base[:, None], shape=(n, columns))
     ones = apply("full", base.dtype.type(1), shape=(n, 1))

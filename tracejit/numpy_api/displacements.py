@@ -10,12 +10,13 @@ import numpy as np
 from tracejit.ir.core import Span
 from tracejit.ir.dims import Dim, maximum, mod
 from tracejit.numpy_api.conditions import wrapped
-from tracejit.numpy_api.creation import counted_dims, filled
+from tracejit.numpy_api.creation import counted, counted_dims, filled
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.ground.layouts import lay_out
 from tracejit.trace.ground.views import whole
+from tracejit.trace.python.number_functions import round_number
 from tracejit.trace.values.equations import apply, as_operand, cast, lift, to_dim
 from tracejit.trace.values.indexing import as_memory
 from tracejit.trace.values.known_numbers import need_int
@@ -181,10 +182,9 @@ def _lengths(x: object, ndim: int) -> list[tuple[Any, Any]]:
     """Return of how many elements at the edges a statistic is taken."""
     if x is None:
         return [(None, None)] * ndim
-    pairs = [(round(a), round(b)) for a, b in _pairs(x, ndim)]
-    if any(n < 0 for pair in pairs for n in pair):
-        raise ValueError("index can't contain negative values")
-    return pairs
+    message = "index can't contain negative values"
+    return [(counted(round_number(a), message), counted(round_number(b), message))
+            for a, b in _pairs(x, ndim)]
 
 
 Side = Callable[..., Any]
@@ -230,8 +230,13 @@ def _ramp_of_ints(x: Tracer, count: Dim, end: float, at_end: bool) -> Any:
 
 
 def _statistic(fold: Callable[..., object]) -> Side:
-    def side(x: Tracer, count: Dim, length: int | None, at_end: bool) -> Any:
-        part: Any = x if length is None else x[..., -length:] if at_end else x[..., :length]
+    def side(x: Tracer, count: Dim, length: Dim | None, at_end: bool) -> Any:
+        part: Any = x
+        if length is not None and at_end:
+            before = maximum(x.dims[-1] - length, 0, current().builder.known)
+            part = x[..., as_operand(before):]
+        elif length is not None:
+            part = x[..., :as_operand(length)]
         value: Any = fold(part, axis=-1, keepdims=True)
         if x.dtype.kind in "iu":
             value = np.rint(value)
@@ -258,9 +263,7 @@ def _pad_widths(pad_width: object, ndim: int) -> list[tuple[Any, Any]]:
         if (n.dtype.kind not in "iu" if isinstance(n, Tracer) else not isinstance(
                 n, (int, np.integer, TracedOperand))):
             raise TypeError("`pad_width` must be of integral type.")
-        if isinstance(n, (int, np.integer)) and n < 0:
-            raise ValueError("index can't contain negative values")
-        return to_dim(n)
+        return counted(n, "index can't contain negative values")
 
     if isinstance(pad_width, dict):
         found: list[tuple[Any, Any]] = [(0, 0)] * ndim

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.axes import normalize_axes
+from tracejit.numpy_api.creation import counted
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.ranges import arange
 from tracejit.trace.ground.dispatch import captures
@@ -29,7 +30,7 @@ def _count(n: object) -> Any:
 @captures(np.fft.fftfreq)
 def fftfreq(n: Any, d: object = 1.0, device: object = None) -> Any:
     """Return the frequencies of a transform of n samples that are d apart."""
-    n = _count(n)
+    n = as_operand(counted(_count(n)))
     return np.concatenate((arange(0, (n - 1) // 2 + 1), arange(-(n // 2), 0))) * (1.0 / (n * d))
 
 

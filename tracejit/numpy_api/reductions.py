@@ -13,6 +13,7 @@ from tracejit.ir.values import dim_values
 from tracejit.numpy_api.axes import normalize_axes, normalize_axis, require_no_list
 from tracejit.numpy_api.complex_numbers import place_of_extremum
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.emptiness import is_nothing
 from tracejit.numpy_api.masks import Whole, unselected
 from tracejit.numpy_api.shapes import broadcast_to
 from tracejit.ops.calls import stop_gradient
@@ -169,7 +170,7 @@ RULES["the same number"] = Rule(lambda results, operands, tangents: list(tangent
 
 def _require_elements(a: Tracer, axis: object, ufunc: np.ufunc) -> None:
     """Raise NumPy's error of a fold of nothing that has no beginning."""
-    if any(current().decide(a.dims[k], "==") is True for k in normalize_axes(axis, len(a.dims))):
+    if any(is_nothing(a.dims[k]) for k in normalize_axes(axis, len(a.dims))):
         raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no "
                          "identity")
 
@@ -193,15 +194,11 @@ def _extremum(op: str, combine: Callable[..., object]) -> Any:
         a = selected(a, where, initial)
         axes = normalize_axes(axis, len(a.dims))
         initial = None if initial is None else cast(initial, a.dtype)
-        is_empty = any(current().decide(a.dims[k], "==") is True for k in axes)
-        if is_empty and initial is not None:
+        if initial is not None and any(is_nothing(a.dims[k]) for k in axes):
             shape = tuple(1 if k in axes else as_operand(d) for k, d in enumerate(a.dims)
                           if keepdims or k not in axes)
             return write_reduced(combine, broadcast_to(initial, shape).copy() if shape else initial,
                                  out)
-        if is_empty:
-            raise ValueError(f"zero-size array to reduction operation {combine.__name__} which has "
-                             "no identity")
         if initial is None:
             require_some(a, axes, "zero-size array to reduction operation "
                          f"{combine.__name__} which has no identity")
@@ -231,9 +228,10 @@ def _may_be_nothing(d: Dim) -> bool:
 
 
 def require_some(a: Tracer, axes: Iterable[int], message: str) -> None:
-    """Raise an error at run time where data decides that an array has no element along axes."""
-    trace = current()
-    for d in (trace.canonical(a.dims[k]) for k in axes):
+    """Raise an error if an array has no element along axes; in the run, where data decides it."""
+    for d in (current().canonical(a.dims[k]) for k in axes):
+        if is_nothing(d):
+            raise ValueError(message)
         if _may_be_nothing(d):
             emit("check", [atom_of(as_operand(d) > 0)], {"error": "ValueError", "message": message})
 
@@ -337,13 +335,13 @@ def _argument(op: str) -> Any:
         a, axis, keepdims = as_tracer(a), c_axis(axis), _flag(keepdims)
         if not a.dims and axis in (0, -1):
             axis = None  # a number has an axis for NumPy's C code
+        require_some(a, normalize_axes(axis, len(a.dims)),
+                     f"attempt to get {op} of an empty sequence")
         if a.dtype.kind == "c":
             flat = a.reshape(-1) if axis is None else np.moveaxis(
                 a, normalize_axis(axis, len(a.dims)), -1)
             result = place_of_extremum(flat, op == "argmax")
             return np.expand_dims(result, normalize_axes(axis, len(a.dims))) if keepdims else result
-        require_some(a, range(len(a.dims)) if axis is None else [normalize_axis(axis, len(a.dims))],
-                     f"attempt to get {op} of an empty sequence")
         if axis is None:
             result = apply(op, flatten_axes(a, tuple(range(len(a.dims)))), axis=0)
             return np.reshape(result, (1,) * len(a.dims)) if keepdims else result

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracejit.ir.dims import Dim, Expr, floor_div, product
+from tracejit.ir.dims import Dim, Expr, floor_div, maximum, product
 from tracejit.numpy_api.elementwise import as_array, as_tracer
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import METHODS, PROPERTIES, captures
@@ -58,7 +58,8 @@ def as_tuple(shape: object) -> tuple[Any, ...]:
 
 def filled_in(dims: tuple[Dim, ...], shape: object) -> tuple[Dim, ...]:
     """Return a new shape with a -1 replaced by the size that is left; the sizes have to agree."""
-    total, target = product(dims), to_dims(as_tuple(shape))
+    total, target = product(dims), tuple(
+        -1 if _is_left_open(d) else d for d in to_dims(as_tuple(shape)))
     if sum(d == -1 for d in target) > 1:
         raise ValueError("can only specify one unknown dimension")
     trace = current()
@@ -74,6 +75,14 @@ def filled_in(dims: tuple[Dim, ...], shape: object) -> tuple[Dim, ...]:
         size = trace.number(total) if trace.is_known(total) else total
         raise ValueError(f"cannot reshape array of size {size} into shape {_shape_text(numbers)}")
     return tuple(current().canonical(d) for d in target)
+
+
+def _is_left_open(d: Dim) -> bool:
+    """Return whether a size of a new shape is a negative number: it is the one that is left."""
+    trace = current()
+    if isinstance(d, int) or maximum(d, 0, trace.builder.known) == d:
+        return isinstance(d, int) and d < 0
+    return trace.decide(d, "<", "a size of a new shape is below zero, or not") is True
 
 
 def _shape_text(shape: tuple[object, ...]) -> str:

@@ -54,7 +54,8 @@ def triu_indices_from(arr: Tracer, k: object = 0) -> Any:
 @captures(np.diag_indices)
 def diag_indices(n: object, ndim: int = 2) -> tuple[Tracer, ...]:
     """Return the indices of a diagonal, once per axis."""
-    return (iota(to_dim(n)),) * need_int(to_dim(ndim), "the number of axes of np.diag_indices")
+    count = maximum(to_dim(n), 0, current().builder.known)
+    return (iota(count),) * need_int(to_dim(ndim), "the number of axes of np.diag_indices")
 
 
 @captures(np.diag_indices_from)

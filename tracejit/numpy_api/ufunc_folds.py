@@ -22,6 +22,7 @@ from tracejit.trace.values.equations import (
     as_operand,
     cast,
 )
+from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
 
 __all__: list[str] = []
@@ -98,6 +99,8 @@ def reduceat(ufunc: np.ufunc, a: object, indices: object, axis: int = 0,
         raise TypeError("the indices of reduceat are a list of ints")
     if ufunc in _BY_MACHINE:
         raise refuse(f"np.{ufunc.__name__}.reduceat cannot be captured", "Use a loop", "TJ217")
+    require(np.all(np.logical_and(at >= 0, at < as_operand(moved.dims[0]))), IndexError,
+            "an index is out-of-bounds in reduceat")
     found = call_function(folded_between, (ufunc, moved, at), {})
     return np.moveaxis(found, 0, place)
 

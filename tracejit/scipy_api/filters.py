@@ -11,7 +11,7 @@ import numpy as np
 
 from tracejit.ir.dims import maximum
 from tracejit.numpy_api.axes import normalize_axis
-from tracejit.numpy_api.creation import iota
+from tracejit.numpy_api.creation import counted, iota
 from tracejit.numpy_api.elementwise import as_inexact, as_tracer
 from tracejit.numpy_api.finite import require_finite
 from tracejit.scipy_api.convolutions import is_longer
@@ -254,7 +254,8 @@ def _window(formula: Callable[..., Any]) -> Callable[..., Any]:
 
     def capture(M: object, sym: bool = True, *, xp: None = None, device: None = None) -> Any:
         n: Any = M
-        places = cast(iota(to_dim(M)), np.float64)
+        count = counted(M, "Window length M must be a non-negative integer")
+        places = cast(iota(count), np.float64)
         width = n - 1 if sym else n
         return np.where(n == 1, 1.0, formula(places, np.where(n == 1, 1.0, width)))
 

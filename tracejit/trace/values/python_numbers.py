@@ -17,7 +17,7 @@ import numpy as np
 
 from tracejit.errors import ComplexResult, LargeInt, Refusal
 from tracejit.ir.core import Value
-from tracejit.ir.dims import Dim, Expr, IntegerCall, atom
+from tracejit.ir.dims import Dim, Expr, IntegerCall, atom, maximum
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.operators import OF_UFUNC
 from tracejit.trace.ground.source import describe_line, find_site
@@ -180,6 +180,9 @@ def _power(x: Any, y: Any) -> Any:
             if isinstance(x, TracedOperand):
                 return _power(cast(x, np.float64), float(y))
             return float(x) ** y
+        if isinstance(y, SymInt) and _is_below_zero(y):
+            return _power(*(float(v) if isinstance(v, int) else cast(v, np.float64)
+                            for v in (x, y)))
         return _int_power(x, y)
     x, y = (v if not isinstance(v, (int, SymInt, Tracer)) or dtype_of(v).kind == "f"
             else cast(v, np.float64) for v in (x, y))
@@ -203,6 +206,13 @@ def _power(x: Any, y: Any) -> Any:
         require(either(inside, either(size == np.inf, size == 0.0)), OverflowError, OUT_OF_RANGE)
     result = of_scalars(np.power, base, exponent)
     return result
+
+
+def _is_below_zero(y: SymInt) -> bool:
+    """Return whether int arguments and sizes say that an exponent is negative in this call."""
+    trace = current()
+    return maximum(y.dim, 0, trace.builder.known) != y.dim and trace.decide(
+        y.dim, "<", "an int to the power of a negative int is a float, or it is an int") is True
 
 
 def last_before_error(function: Callable[[float], object], good: float, bad: float) -> float:
