@@ -44,6 +44,9 @@ FINALS = ("z = z + 1.0", "y = 2.0 * y", "seen.append(y)", "z = root(v + 0.8)",
           "if z > 1.5: y = y + z", "try: y = y + root(v - 0.5)\n    except ValueError: z = z + 3.0",
           "a[2] = a[2] + z", "if seen: z = z + seen.pop()", "d['n'] = y",
           "w = 0.1 * y\n    z = z + w", "for u in (v, z): y = y + u")
+JUMPS = ("break", "z = z + 1.0; continue", "if z > 1.5: break", "if y > 0.9: continue",
+         "return y + z", "if y < 0.7: return z", "y = y + 1.0\n    if z < 1.2: continue\n    break")
+"""Code of a `finally` that ends an error on its way."""
 HANDLERS = ("y = y + z", "pass", "y = y * z + len(seen)", "seen.append(2.0)", "y = y + a[0]")
 LOOPS = {"once": "for v in [x[0]]:", "array": "for v in x:",
          "list": "for v in [x[0], x[1], -x[0]]:"}
@@ -115,6 +118,17 @@ def test_a_finally_runs_where_an_error_passes_it(case: Any) -> None:
         is_right(program(*case))
 
 
+@pytest.mark.parametrize("inside", [True, False], ids=["inside", "around"])
+@pytest.mark.parametrize("jump", JUMPS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_jump_out_of_finally_ends_an_error(jump: str, inside: bool) -> None:
+    with tracejit.config(disable_jit=True):
+        captured = [is_right(program(body, inner, jump, HANDLERS[0], loop, inside))
+                    for body in (BODIES[0], BODIES[2], BODIES[8])
+                    for inner in INNER[1:3] for loop in ("array", "list")]
+    assert any(captured)
+
+
 def drawn(count: int, seed: int) -> list[str]:
     rng = random.Random(seed)
     return [program(rng.choice(BODIES), rng.choice(INNER), rng.choice(FINALS), rng.choice(HANDLERS),
@@ -128,4 +142,5 @@ def test_random_programs_are_right_or_refused() -> None:
 
 
 def test_compiled() -> None:
+    assert is_right(program(BODIES[0], INNER[0], JUMPS[3], HANDLERS[0], "array", True))
     assert is_right(program(BODIES[1], INNER[3], FINALS[2], HANDLERS[2], "array", False))

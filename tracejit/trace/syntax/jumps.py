@@ -206,8 +206,9 @@ class _JumpLowerer:
             h.body = [place(n, h) for n in _unset(ended)] + h.body
         self.replaced = [*outer, *((f, len(self.loops)) for f in on_their_way)]
         s.finalbody = self.block(final)
-        if any(map(_jumps, final)):
-            s.tj_jumps = True  # type: ignore[attr-defined]
+        leaving = {j for t in final for j in _jumps(t)}
+        if leaving:
+            s.tj_jumps = tuple(self._flags(leaving))  # type: ignore[attr-defined]
         self.replaced = outer
 
     def _loop(self, s: ast.For | ast.While) -> Stmts:
