@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
@@ -19,7 +20,7 @@ from tracejit.trace.ground.faults import as_in_python
 from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.hooks.loop_hooks import LoopHooks
 from tracejit.trace.python.caught import may_raise, rest_on_sizes
-from tracejit.trace.python.managed import ENDS_CAPTURES
+from tracejit.trace.python.managed import ENDS_CAPTURES, passed_by
 from tracejit.trace.regions.attempts import (
     close_opened,
     fail_by,
@@ -31,6 +32,13 @@ from tracejit.trace.regions.caught_errors import Attempt, classes
 from tracejit.trace.regions.raising import BranchJumped, BranchRaised, require_in_run
 
 __all__ = ["TryHooks"]
+
+@dataclass
+class Passing:
+    """The error, if any, with which the body of a `try` ended."""
+
+    error: BaseException | None = None
+
 
 Handler = tuple[Callable[[], Any], FunctionType, str]
 """The exceptions that it catches, its body, and the name that it gives the error."""
@@ -80,11 +88,13 @@ class TryHooks(LoopHooks):
         """
         around = _catching_around()
         if not around:
+            passing = Passing()
             try:
-                with self.in_try(lambda: ()):
+                with self.in_try(lambda: (), passing):
                     body()
             finally:
-                final()
+                with passed_by(passing.error):
+                    final()
             return
 
         def caught() -> Any:
@@ -95,8 +105,9 @@ class TryHooks(LoopHooks):
         attempt = Attempt(caught, inner, exact)
         try:
             ended = self._attempted(attempt, body)
-        except BaseException:
-            final()
+        except BaseException as e:
+            with passed_by(e):
+                final()
             raise
         if ended is BranchRaised or (ended is not None and _is_fine(attempt)):
             final()
@@ -183,8 +194,28 @@ class TryHooks(LoopHooks):
                  also=[g[0][1] for g in groups])
 
     @contextmanager
-    def in_try(self, types: Callable[[], Any]) -> Iterator[None]:
-        """Watch the body of a `try`: refuse equations that may raise an error for its handlers."""
+    def in_try(self, types: Callable[[], Any], passing: Passing) -> Iterator[None]:
+        """Watch the body of a `try`: refuse equations that may raise an error for its handlers.
+
+        passing -- gets the error that passes a `finally` by
+        """
+        try:
+            with self._watched(types):
+                yield
+        except BaseException as e:
+            passing.error = e
+            raise
+
+    def passing(self) -> Passing:
+        """Return where the body of a `try` notes the error that it ends with."""
+        return Passing()
+
+    def passed_by(self, passing: Passing) -> AbstractContextManager[None]:
+        """Carry out the code of a `finally`."""
+        return passed_by(passing.error)
+
+    @contextmanager
+    def _watched(self, types: Callable[[], Any]) -> Iterator[None]:
         before = len(current().builder.scope.eqns)
         raised: BranchRaised | None = None
         attempts = current().attempts

@@ -6,7 +6,8 @@ import ast
 import contextlib
 import dis
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
 
@@ -22,11 +23,27 @@ from tracejit.trace.python.special_methods import special_method
 from tracejit.trace.regions.raising import BranchRaised
 from tracejit.trace.state.uncaptured import call_watched
 
-__all__ = ["ENDS_CAPTURES", "Managed"]
+__all__ = ["ENDS_CAPTURES", "Managed", "passed_by"]
 
 
-ENDS_CAPTURES = (TracejitError, Restart, Unroll, BranchRaised)
+_ENDS_ATTEMPTS = (TracejitError, Restart, Unroll)
+ENDS_CAPTURES = (*_ENDS_ATTEMPTS, BranchRaised)
 """The errors that end a capture or an attempt of one: no `except` or `with` may swallow them."""
+
+
+@contextmanager
+def passed_by(error: BaseException | None) -> Iterator[None]:
+    """Carry out code of the user's that an error passes by.
+
+    It may give back a lock, so it runs in each case. What it raises takes the place of an error of
+    the program's, and not of one that ends a capture, or an attempt of one.
+    """
+    try:
+        yield
+    except BaseException:
+        if isinstance(error, _ENDS_ATTEMPTS):
+            raise error from None
+        raise
 
 
 class Managed:
@@ -48,11 +65,12 @@ class Managed:
         self.begun = len(current().builder.scope.eqns)
         return entered
 
-    def __exit__(self, kind: object, error: object, traceback: object) -> Any:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> Any:
         if not isinstance(self.manager, np.errstate):
             current().attempts.pop()
             self._refuse_swallowing()
-        swallowed = self._method("__exit__")(kind, error, traceback)
+        with passed_by(error):
+            swallowed = self._method("__exit__")(kind, error, traceback)
         return swallowed and not isinstance(error, ENDS_CAPTURES)
 
     def _refuse_swallowing(self) -> None:

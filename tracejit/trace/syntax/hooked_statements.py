@@ -141,8 +141,8 @@ class StatementRewriter(ExpressionRewriter):
             target = ast.Name(name, ast.Store())
         return ast.With([ast.withitem(manager, target)], self.block(body))
 
-    def _try(self, s: ast.Try) -> Stmts | ast.stmt:
-        if not s.handlers or _looks_at_frame(s):
+    def _try(self, s: ast.Try) -> Stmts:
+        if not s.handlers or (_looks_at_frame(s) and not s.finalbody):
             return self._plain_try(s)
         if s.finalbody:
             inner = place(ast.Try(s.body, s.handlers, s.orelse, []), s)
@@ -167,17 +167,22 @@ class StatementRewriter(ExpressionRewriter):
                     load(orelse), groups)
         return [*result, ast.Expr(call)]
 
-    def _plain_try(self, s: ast.Try) -> ast.stmt:
+    def _plain_try(self, s: ast.Try) -> Stmts:
+        passing = self.fresh_name("passing")
         body = self.block(s.body)
         for h in s.handlers:
             h.type = h.type and self.visit(h.type)
         caught: list[ast.expr] = [copy.deepcopy(h.type) or load("BaseException")
                                   for h in s.handlers]
-        body = [ast.With([ast.withitem(hook("in_try", thunk(ast.Tuple(caught, ast.Load()))))],
-                         body)]
+        watched = hook("in_try", thunk(ast.Tuple(caught, ast.Load())), load(passing))
+        body = [ast.With([ast.withitem(watched)], body)]
         for h in s.handlers:
             h.body = [place(ast.Expr(hook("caught")), h), *self.block(h.body)]
-        return ast.Try(body, s.handlers, self.block(s.orelse), self.block(s.finalbody))
+        final = self.block(s.finalbody)
+        if final:
+            final = [ast.With([ast.withitem(hook("passed_by", load(passing)))], final)]
+        return [place(assign(passing, hook("passing")), s),
+                ast.Try(body, s.handlers, self.block(s.orelse), final)]
 
     def _match(self, s: ast.Match) -> ast.stmt:
         for case in s.cases:

@@ -205,11 +205,28 @@ class _JumpLowerer:
         for h in s.handlers:
             h.body = [place(n, h) for n in _unset(ended)] + h.body
         self.replaced = [*outer, *((f, len(self.loops)) for f in on_their_way)]
-        s.finalbody = self.block(final)
         leaving = {j for t in final for j in _jumps(t)}
-        if leaving:
-            s.tj_jumps = tuple(self._flags(leaving))  # type: ignore[attr-defined]
+        s.finalbody = self.block(final)
         self.replaced = outer
+        if leaving:
+            flags = self._flags(leaving)
+            s.tj_jumps = tuple(flags)  # type: ignore[attr-defined]
+            s.finalbody = self._apart(s.finalbody, [f for f in on_their_way if f in flags], flags)
+
+    def _apart(self, final: Stmts, held: Sequence[str], flags: Sequence[str]) -> Stmts:
+        """Keep jumps that are on their way out of sight of a `finally` with jumps of such kinds.
+
+        Its code runs as if there were none, and they go on if it comes to its end.
+        """
+        if not held:
+            return final
+        self.count += 1
+        names = [f"{f}_held{self.count}" for f in held]
+        keep = [assign(name, load(f)) for name, f in zip(names, held, strict=True)]
+        go_on = ast.If(negation(flags), [
+            assign(f, load(name)) for name, f in zip(names, held, strict=True)], [])
+        return [*(place(n, final[0]) for n in (*keep, *_unset(held))), *final,
+                place(go_on, final[-1])]
 
     def _loop(self, s: ast.For | ast.While) -> Stmts:
         self.count += 1
