@@ -1,3 +1,4 @@
+# ruff: noqa: B012
 """Code of a `finally` and of `__exit__` with jumps and errors of its own, on the way of others.
 
 A jump on its way hides nothing of what the code does. Nor does an error of the code take the place

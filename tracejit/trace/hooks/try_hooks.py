@@ -6,7 +6,6 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
@@ -20,7 +19,7 @@ from tracejit.trace.ground.faults import as_in_python
 from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.hooks.loop_hooks import LoopHooks
 from tracejit.trace.python.caught import may_raise, rest_on_sizes
-from tracejit.trace.python.managed import ENDS_CAPTURES, passed_by
+from tracejit.trace.python.managed import ENDS_CAPTURES, Passing, passed_by
 from tracejit.trace.regions.attempts import (
     close_opened,
     fail_by,
@@ -32,13 +31,6 @@ from tracejit.trace.regions.caught_errors import Attempt, classes
 from tracejit.trace.regions.raising import BranchJumped, BranchRaised, require_in_run
 
 __all__ = ["TryHooks"]
-
-@dataclass
-class Passing:
-    """The error, if any, with which the body of a `try` ended."""
-
-    error: BaseException | None = None
-
 
 Handler = tuple[Callable[[], Any], FunctionType, str]
 """The exceptions that it catches, its body, and the name that it gives the error."""
@@ -158,6 +150,8 @@ class TryHooks(LoopHooks):
         """Run the handlers of the errors that may have been raised, each where its error was."""
         groups: list[tuple[Handler, list[int]]] = []
         for number, fault in enumerate(attempt.faults, 1):
+            if not fault.is_met():
+                continue
             handler = next(h for h in handlers
                            if any(t in fault.kind.__mro__ for t in classes(h[0]())))
             for other, numbers in groups:
@@ -168,7 +162,8 @@ class TryHooks(LoopHooks):
                 groups.append((handler, [number]))
         if isinstance(code, int):
             groups = [g for g in groups if code in g[1]]
-        self._handle_one_of(attempt, code, groups, after)
+        if groups:
+            self._handle_one_of(attempt, code, groups, after)
 
     def _handle_one_of(self, attempt: Attempt, code: object,
                        groups: Sequence[tuple[Handler, list[int]]],

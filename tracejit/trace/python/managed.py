@@ -8,6 +8,7 @@ import dis
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
@@ -23,12 +24,19 @@ from tracejit.trace.python.special_methods import special_method
 from tracejit.trace.regions.raising import BranchRaised
 from tracejit.trace.state.uncaptured import call_watched
 
-__all__ = ["ENDS_CAPTURES", "Managed", "passed_by"]
+__all__ = ["ENDS_CAPTURES", "Managed", "Passing", "passed_by"]
 
 
 _ENDS_ATTEMPTS = (TracejitError, Restart, Unroll)
 ENDS_CAPTURES = (*_ENDS_ATTEMPTS, BranchRaised)
 """The errors that end a capture or an attempt of one: no `except` or `with` may swallow them."""
+
+
+@dataclass
+class Passing:
+    """The error, if any, with which the body of a `try` ended."""
+
+    error: BaseException | None = None
 
 
 @contextmanager

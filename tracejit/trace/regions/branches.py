@@ -83,8 +83,8 @@ def trace_if(condition: Tracer, branches: Sequence[Callable[[], object]],
                 raise
             raise e.refusal or refuse(e.why, "Fill an array that is made before the branch", "TJ408"
                                       ) from None
-        except BaseException:
-            lists.put_back()
+        except BaseException as e:  # a handler reads what the branches left
+            (lists.finish if isinstance(e, BranchJumped) else lists.put_back)()
             raise
         else:
             lists.finish()

@@ -60,6 +60,10 @@ class Fault:
         if self.contents is not None and error is not None:
             self.contents.put(tuple("" if _is_unknown(x) else x for x in _held(error)))
 
+    def is_met(self) -> bool:
+        """Return whether the run may come to it: it was more than part of a guess about a loop."""
+        return self.contents is None or self.contents.get() is not UNSET
+
     def as_raised(self) -> BaseException | None:
         """Return the error for a handler."""
         error = self.error

@@ -174,15 +174,13 @@ class StatementRewriter(ExpressionRewriter):
             h.type = h.type and self.visit(h.type)
         caught: list[ast.expr] = [copy.deepcopy(h.type) or load("BaseException")
                                   for h in s.handlers]
-        watched = hook("in_try", thunk(ast.Tuple(caught, ast.Load())), load(passing))
-        body = [ast.With([ast.withitem(watched)], body)]
+        body = [ast.With([ast.withitem(
+            hook("in_try", thunk(ast.Tuple(caught, ast.Load())), load(passing)))], body)]
         for h in s.handlers:
             h.body = [place(ast.Expr(hook("caught")), h), *self.block(h.body)]
-        final = self.block(s.finalbody)
-        if final:
-            final = [ast.With([ast.withitem(hook("passed_by", load(passing)))], final)]
-        return [place(assign(passing, hook("passing")), s),
-                ast.Try(body, s.handlers, self.block(s.orelse), final)]
+        final = ast.With([ast.withitem(hook("passed_by", load(passing)))], self.block(s.finalbody))
+        return [place(assign(passing, hook("passing")), s), ast.Try(
+            body, s.handlers, self.block(s.orelse), [final] if s.finalbody else [])]
 
     def _match(self, s: ast.Match) -> ast.stmt:
         for case in s.cases:
