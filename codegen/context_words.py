@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 from numba.extending import intrinsic
 
 from tracejit.codegen.context import LOGS, POLL
@@ -52,13 +52,61 @@ def fail(typingctx: TypingContext, ctx: types.Type, status: types.Type, a: types
     def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                  args: Sequence[ir.Value]) -> Any:
         base, code, *rest = args
-        for k, (value, kind) in enumerate(zip(rest, kinds, strict=True)):
-            number = context.cast(builder, value, kind, FLOAT64)
-            place = builder.bitcast(_word(builder, base, 1 + k), number.type.as_pointer())
-            builder.store(number, place)
+        wide = INT64 if all(kind == INT64 for kind in kinds) else FLOAT64
+        numbers = [context.cast(builder, value, kind, wide)
+                   for value, kind in zip(rest, kinds, strict=True)]
+        builder.call(_noting(builder.module, base.type, numbers[0].type), [base, *numbers])
         return code
 
     return INT64(ctx, INT64, *kinds), generate
+
+
+def _seldom(module: ir.Module, name: str, signature: ir.FunctionType, memory: str) -> ir.Function:
+    """Return a new function of a module, which is called seldom and stays a call.
+
+    memory -- what it reads and writes, as LLVM's attribute says it
+    """
+    made = ir.Function(module, signature, name)
+    made.linkage = "internal"
+    for attribute in ("nounwind", "noinline", "cold", f"memory({memory})"):
+        set.add(made.attributes, attribute)
+    return made
+
+
+def _noting(module: ir.Module, ctx: ir.Type, number: ir.Type) -> ir.Function:
+    """Return the function of a module that notes two numbers for a failure's message."""
+    name = f"note_{number}"
+    if name in module.globals:
+        return module.get_global(name)
+    made = _seldom(module, name, ir.FunctionType(ir.VoidType(), [ctx, number, number]),
+                   "argmem: write")
+    builder = ir.IRBuilder(made.append_basic_block("entry"))
+    base, *numbers = made.args
+    wide = ir.DoubleType()
+    for k, value in enumerate(numbers):
+        place = builder.bitcast(_word(builder, base, 1 + k), wide.as_pointer())
+        builder.store(value if number == wide else builder.sitofp(value, wide), place)
+    builder.ret_void()
+    return made
+
+
+def _asking(module: ir.Module, ctx: ir.Type) -> ir.Function:
+    """Return the function of a module that asks whether the user wants to leave the kernel."""
+    if "leaves_now" in module.globals:
+        return module.get_global("leaves_now")
+    truth, word = ir.IntType(1), ir.IntType(64)
+    made = _seldom(module, "leaves_now", ir.FunctionType(truth, [ctx]),
+                   "argmem: read, inaccessiblemem: readwrite")
+    builder = ir.IRBuilder(made.append_basic_block("entry"))
+    address = builder.load(_word(builder, made.args[0], POLL))
+    with builder.if_then(builder.icmp_unsigned("==", address, word(0))):
+        builder.ret(truth(0))
+    kind = ir.FunctionType(ir.IntType(32), [])
+    call = builder.call(builder.inttoptr(address, kind.as_pointer()), [])
+    for attribute in ("nounwind", "memory(inaccessiblemem: readwrite)"):
+        set.add(call.attributes, attribute)
+    builder.ret(builder.icmp_unsigned("!=", call, call.type(0)))
+    return made
 
 
 @intrinsic(prefer_literal=True)
@@ -74,16 +122,14 @@ def interrupted(typingctx: TypingContext, ctx: types.Type, i: types.Type, mask: 
         bits = word(mask.literal_value)
         count = context.cast(builder, args[1], sig.args[1], INT64)
         asks = builder.icmp_unsigned("==", builder.and_(count, bits), bits)
-        result = cgutils.alloca_once_value(builder, word(0))
+        asked = _asking(builder.module, args[0].type)
+        before = builder.block
         with builder.if_then(asks, likely=False):
-            address = builder.load(_word(builder, args[0], POLL))
-            with builder.if_then(builder.icmp_unsigned("!=", address, word(0))):
-                kind = ir.FunctionType(ir.IntType(32), [])
-                call = builder.call(builder.inttoptr(address, kind.as_pointer()), [])
-                for attribute in ("nounwind", "memory(inaccessiblemem: readwrite)"):
-                    set.add(call.attributes, attribute)
-                builder.store(builder.zext(call, word), result)
-        return builder.icmp_unsigned("!=", builder.load(result), word(0))
+            leaves, where = builder.call(asked, [args[0]]), builder.block
+        result = builder.phi(leaves.type)
+        result.add_incoming(leaves.type(0), before)
+        result.add_incoming(leaves, where)
+        return result
 
     return types.boolean(ctx, types.unliteral(i), mask), generate
 

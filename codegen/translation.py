@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -26,6 +27,7 @@ from numba.core.errors import CompilerError
 from numba.core.extending import _Intrinsic
 from numba.core.typing.templates import fold_arguments, signature
 
+from tracejit.codegen.arithmetic import operate
 from tracejit.codegen.checked import CheckedPtr, checked_getitem, checked_setitem
 from tracejit.codegen.expression_edits import every, known_integer, split_sum
 from tracejit.codegen.halves import Half
@@ -106,6 +108,8 @@ class Translator:
         self.sizes: set[str] = set()
         self.moved: dict[tuple[object, ...], ir.Value] = {}
         """Pointers to elements that have a long offset in their buffer, and the sizes in it."""
+        self.status: Any = None
+        """The phi of the status with which a function is left; None until it is."""
 
     def function(self, name: str, parameters: Sequence[tuple[str, types.Type]],
                  nodes: Sequence[Node], line: int = 1) -> ir.Function:
@@ -121,7 +125,7 @@ class Translator:
         given = self.context.call_conv.decode_arguments(self.builder, kinds, made)
         self.values = {n: (kind, value) for (n, kind), value in
                        zip(parameters, given, strict=True)}
-        self.places, self.moved = {}, {}
+        self.places, self.moved, self.status = {}, {}, None
         self.sizes = {n for n, kind in parameters if kind == types.int64}
         self.vectors = vectors_at_once(nodes)
         if self.tables is not None:
@@ -133,7 +137,16 @@ class Translator:
         return made
 
     def _return(self, value: ir.Value) -> None:
-        self.context.call_conv.return_value(self.builder, value)
+        """Leave the function, by a block that all its ways out share."""
+        builder = self.builder
+        before, function = builder.block, builder.function
+        if self.status is None:
+            builder.position_at_end(function.append_basic_block("leave"))
+            self.status = builder.phi(WORD)
+            self.context.call_conv.return_value(builder, self.status)
+            builder.position_at_end(before)
+        self.status.add_incoming(value, before)
+        builder.branch(self.status.parent)
 
     # --- nodes ----------------------------------------------------------------------------------
 
@@ -315,7 +328,7 @@ class Translator:
         operands = [self.expression(e.a), self.expression(e.b)]
         if e.op == "*" and any(isinstance(kind, types.Complex) for kind, _ in operands):
             return self._complex_product(operands)
-        return self.call(_OPERATORS[e.op], operands)
+        return operate(self.builder, e.op, operands) or self.call(_OPERATORS[e.op], operands)
 
     def _complex_product(self, operands: Sequence[Typed]) -> Typed:
         """Multiply complex numbers as NumPy does, which Numba no longer does under Python 3.14."""
@@ -395,7 +408,10 @@ class Translator:
         """Call a function as Numba does for operands of these types."""
         if not isinstance(function, _Intrinsic) or not function._prefer_literal:
             args = [(types.unliteral(kind), value) for kind, value in args]
-        sig, emit = self._implementation(function, tuple(kind for kind, _ in args))
+        kinds = tuple(kind for kind, _ in args)
+        if isinstance(function, _Intrinsic) and _takes_as_many(function, len(args)):
+            return self._intrinsic(function, kinds, args)
+        sig, emit = self._implementation(function, kinds)
         values: Sequence[ir.Value]
         if sig.pysig is not None:
             values = fold_arguments(sig.pysig, args, {}, lambda k, _, x: self._cast(x, sig.args[k]),
@@ -403,6 +419,15 @@ class Translator:
         else:
             values = [self._cast(x, kind) for x, kind in zip(args, sig.args, strict=True)]
         return sig.return_type, emit(self.builder, values)
+
+    def _intrinsic(self, function: Any, kinds: tuple[types.Type, ...], args: list[Typed]) -> Typed:
+        """Call an intrinsic by its definition, of which Numba would make templates first."""
+        found = function._defn(self.typing, *kinds)
+        if found is None:
+            raise CompilerError(f"{function} takes no {kinds}")
+        sig, emit = found
+        values = [self._cast(x, kind) for x, kind in zip(args, sig.args, strict=True)]
+        return sig.return_type, emit(self.context, self.builder, sig, values)
 
     def _implementation(self, function: Any, kinds: tuple[types.Type, ...]) -> tuple[Any, Any]:
         key = (function, kinds)
@@ -435,6 +460,8 @@ class Translator:
 
     def _truth(self, e: Expression) -> Any:
         kind, value = self.expression(e)
+        if kind == types.boolean:
+            return value
         return self.context.is_true(self.builder, types.unliteral(kind), value)
 
     def _both(self, first: ir.Value, second: Expression, find: Callable[[], Any],
@@ -457,6 +484,13 @@ class Translator:
         result.add_incoming(ir.IntType(1)(not is_and), start)
         result.add_incoming(found, end)
         return result
+
+
+@functools.cache
+def _takes_as_many(function: Any, count: int) -> bool:
+    """Return whether an intrinsic is given all of its parameters, one by one."""
+    parameters = [*inspect.signature(function._defn).parameters.values()][1:]
+    return len(parameters) == count and not any(p.kind is p.VAR_POSITIONAL for p in parameters)
 
 
 def _no_default(k: int, parameter: object, default: object) -> Any:

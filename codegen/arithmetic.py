@@ -1,0 +1,43 @@
+"""Operators on numbers of one type, as the instructions of LLVM that Numba has for them.
+
+Numba finds an operator's implementation by its rules of types, once for each types of operands,
+and a division of floats is a branch and two blocks there, which raise nothing where zero divides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from llvmlite import ir
+from numba.core import types
+
+__all__ = ["operate"]
+
+_INTEGERS = {"+": ir.IRBuilder.add, "-": ir.IRBuilder.sub, "*": ir.IRBuilder.mul}
+_FLOATS = {"+": ir.IRBuilder.fadd, "-": ir.IRBuilder.fsub, "*": ir.IRBuilder.fmul,
+           "/": ir.IRBuilder.fdiv}
+_BITS = {"&": ir.IRBuilder.and_, "|": ir.IRBuilder.or_, "^": ir.IRBuilder.xor}
+_ORDERS = ("<", "<=", ">", ">=", "==", "!=")
+
+
+def operate(builder: ir.IRBuilder, op: str,
+            operands: Sequence[tuple[types.Type, Any]]) -> tuple[types.Type, Any] | None:
+    """Return what an operator makes of two int64, floats or truths of one type; None for others."""
+    (kind, a), (other, b) = ((types.unliteral(k), x) for k, x in operands)
+    if kind != other:
+        return None
+    if kind == types.int64:
+        if op in _INTEGERS:
+            return kind, _INTEGERS[op](builder, a, b, flags=("nsw",))
+        if op in _ORDERS:
+            return types.boolean, builder.icmp_signed(op, a, b)
+    if kind in (types.float32, types.float64):
+        if op in _FLOATS:
+            return kind, _FLOATS[op](builder, a, b)
+        if op in _ORDERS:
+            compare = builder.fcmp_unordered if op == "!=" else builder.fcmp_ordered
+            return types.boolean, compare(op, a, b)
+    if kind in (types.int64, types.boolean) and op in _BITS:
+        return kind, _BITS[op](builder, a, b)
+    return None
