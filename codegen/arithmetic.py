@@ -12,7 +12,7 @@ from typing import Any
 from llvmlite import ir
 from numba.core import types
 
-__all__ = ["operate"]
+__all__ = ["divided_by", "operate"]
 
 _INTEGERS = {"+": ir.IRBuilder.add, "-": ir.IRBuilder.sub, "*": ir.IRBuilder.mul}
 _FLOATS = {"+": ir.IRBuilder.fadd, "-": ir.IRBuilder.fsub, "*": ir.IRBuilder.fmul,
@@ -41,3 +41,18 @@ def operate(builder: ir.IRBuilder, op: str,
     if kind in (types.int64, types.boolean) and op in _BITS:
         return kind, _BITS[op](builder, a, b)
     return None
+
+
+def divided_by(builder: ir.IRBuilder, x: ir.Value, y: Any, remainder: bool) -> Any:
+    """Return a floor division, or a modulo, by a positive constant."""
+    n = y.constant
+    if n & (n - 1) == 0:
+        if remainder:
+            return builder.and_(x, x.type(n - 1))
+        return builder.ashr(x, x.type(n.bit_length() - 1))
+    rest = builder.srem(x, y)
+    below = builder.icmp_signed("<", rest, x.type(0))
+    if remainder:
+        return builder.select(below, builder.add(rest, y), rest)
+    quotient = builder.sdiv(x, y)
+    return builder.select(below, builder.sub(quotient, x.type(1)), quotient)

@@ -14,6 +14,7 @@ import numpy as np
 
 from tracejit.codegen.elements import Elements, Idx, is_array
 from tracejit.codegen.liveness import Liveness
+from tracejit.codegen.size_bounds import SizeBounds
 from tracejit.ir.control import LoopEqn, region_kind
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
 from tracejit.ir.dims import Dim, dim_values, maximum, product
@@ -85,6 +86,7 @@ class Buffers:
 
     def __init__(self, graph: Graph, elements: Elements, live: Liveness) -> None:
         self.graph, self.elements, self.live = graph, elements, live
+        self.bounds = SizeBounds(graph)
         self.members: dict[Value, list[Value]] = {}
         for v in elements.stored:
             self.members[v] = [v]
@@ -231,15 +233,20 @@ class Buffers:
                 self._make("log" if in_log else self._kind_of(members), members, -1)
 
     def _kind_of(self, members: list[Value]) -> str:
-        """Memory of a size that is only known inside the kernel is got when it is needed."""
-        return "dynamic" if self.elements.is_found(members[0]) else "arena"
+        """Memory of a size of which nothing is known ahead of the kernel is got when it is needed.
+        """
+        is_found = any(map(self.elements.is_found, members))
+        return "dynamic" if is_found and self.bounds.of(members) is None else "arena"
 
     def _make(self, kind: str, members: list[Value], number: int) -> Buffer:
         aval = members[0].aval
         assert isinstance(aval, Aval)
         size = product(aval.shape)
         if kind == "arena":
-            size = functools.reduce(maximum, (product(v.aval.shape) for v in members))
+            found = any(map(self.elements.is_found, members))
+            bound = self.bounds.of(members) if found else None
+            size = bound if bound is not None else functools.reduce(
+                maximum, (product(v.aval.shape) for v in members))
         buffer = Buffer(kind, aval.dtype, size, members, "", number)
         for v in members:
             self.of[v] = buffer

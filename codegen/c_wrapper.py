@@ -21,10 +21,9 @@ from tracejit.codegen.c_interface import (
 )
 from tracejit.codegen.context import ALLOCATOR, LOGS
 from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.plan import Overflowing, dim_code
+from tracejit.codegen.plan import DimCode, Overflowing
 from tracejit.codegen.slots import ALIGNMENT, arena_size
 from tracejit.ir.core import Value
-from tracejit.ir.dims import Dim
 
 __all__ = ["call_kernel", "kernel_type", "release_logs", "resize", "wrapper_text"]
 
@@ -184,10 +183,7 @@ def _check_sizes(b: ir.IRBuilder, interface: CInterface, known: Mapping[Any, obj
         negative = b.or_(negative, b.icmp_signed("<", known[v], WORD(0)))
     _return_if(b, negative, NEGATIVE)
     checked = Overflowing(b)
-
-    def number(d: Dim) -> Any:
-        return dim_code(checked, d, known.__getitem__)
-
+    number = DimCode(checked, known.__getitem__).of
     tests = []
     for (d, relation, truth), _ in interface.conditions:
         holds = b.icmp_signed(relation, number(d), WORD(0))

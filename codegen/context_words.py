@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from tracejit.codegen.context import LOGS, POLL
+from tracejit.codegen.context import LOGS, NUMBERS, POLL
 from tracejit.codegen.pointers import NUMBA_TYPES, Ptr
 from tracejit.codegen.recipes import Recipe
 from tracejit.ir.dtypes import DTYPES
@@ -52,10 +52,14 @@ def fail(typingctx: TypingContext, ctx: types.Type, status: types.Type, a: types
     def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                  args: Sequence[ir.Value]) -> Any:
         base, code, *rest = args
-        wide = INT64 if all(kind == INT64 for kind in kinds) else FLOAT64
+        is_called = "leaves_now" in builder.module.globals  # else the kernel may need no stack
+        wide = INT64 if is_called and all(kind == INT64 for kind in kinds) else FLOAT64
         numbers = [context.cast(builder, value, kind, wide)
                    for value, kind in zip(rest, kinds, strict=True)]
-        builder.call(_noting(builder.module, base.type, numbers[0].type), [base, *numbers])
+        if is_called:
+            builder.call(_noting(builder.module, base.type, numbers[0].type), [base, *numbers])
+        else:
+            _note(builder, base, numbers)
         return code
 
     return INT64(ctx, INT64, *kinds), generate
@@ -83,11 +87,14 @@ def _noting(module: ir.Module, ctx: ir.Type, number: ir.Type) -> ir.Function:
     builder = ir.IRBuilder(made.append_basic_block("entry"))
     base, *numbers = made.args
     wide = ir.DoubleType()
-    for k, value in enumerate(numbers):
-        place = builder.bitcast(_word(builder, base, 1 + k), wide.as_pointer())
-        builder.store(value if number == wide else builder.sitofp(value, wide), place)
+    _note(builder, base, [x if number == wide else builder.sitofp(x, wide) for x in numbers])
     builder.ret_void()
     return made
+
+
+def _note(builder: ir.IRBuilder, base: ir.Value, numbers: Sequence[ir.Value]) -> None:
+    for k, number in zip(NUMBERS, numbers, strict=True):
+        builder.store(number, builder.bitcast(_word(builder, base, k), number.type.as_pointer()))
 
 
 def _asking(module: ir.Module, ctx: ir.Type) -> ir.Function:

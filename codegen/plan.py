@@ -9,6 +9,7 @@ room for the shape. It returns nonzero where the arguments do not fit this progr
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
+from tracejit.codegen.arithmetic import divided_by
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.slots import arena_size
 from tracejit.ir.core import Graph, Value, param_dims
@@ -23,7 +25,7 @@ from tracejit.ir.dims import Dim, Expr, IntegerCall, bare_value, dim_values, pro
 from tracejit.ir.types import Aval
 from tracejit.ir.walk import all_eqns
 
-__all__ = ["Condition", "Overflowing", "SizePlan", "plan_dims", "plan_text", "size_plan"]
+__all__ = ["Condition", "DimCode", "Overflowing", "SizePlan", "plan_dims", "plan_text", "size_plan"]
 
 Condition = tuple[Dim, str, bool]
 """`dim relation 0` must be this truth value."""
@@ -32,6 +34,13 @@ WORD = ir.IntType(64)
 
 TOO_MUCH = 2 ** 62
 """The bytes of an arena that nobody has: the plan says so where its numbers have more than 64 bits.
+"""
+
+LONG = 200
+"""From how many instructions on a plan is not optimised.
+
+LLVM takes time that grows faster than they do, and there is nothing to gain: the one of NPBench's
+resnet, of 1700, was optimised in 75 ms and made code of in 60, and is in 20 as it stands.
 """
 
 
@@ -98,24 +107,27 @@ def plan_text(kernel: Kernel, conditions: Sequence[Condition]) -> str:
     given, out = function.args
     words = [builder.load(builder.gep(given, [WORD(k)])) for k in range(len(plan.given))]
 
-    def number(d: Dim) -> Any:
-        return dim_code(builder, d, lambda v: words[plan.sizes[v]])
+    def word(v: Value) -> Any:
+        return words[plan.sizes[v]]
 
-    checked = Overflowing(builder)
+    number, checked = DimCode(builder, word).of, Overflowing(builder)
     bad = ir.IntType(1)(0)
     for k, d in plan.checks:
         bad = builder.or_(bad, builder.icmp_signed("!=", number(d), words[k]))
     for d, relation, truth in plan.conditions:
         holds = builder.icmp_signed(relation, number(d), WORD(0))
         bad = builder.or_(bad, builder.not_(holds) if truth else holds)
-    made = [dim_code(checked, d, lambda v: words[plan.sizes[v]])
-            for d in (*_counts(kernel.graph, plan.sizes), *plan_dims(kernel))]
-    made = made[-len(plan_dims(kernel)):]
+    wanted = plan_dims(kernel)
+    made = [*map(DimCode(checked, word).of, (*_counts(kernel.graph, plan.sizes), *wanted))]
+    made = made[-len(wanted):]
     too_much = builder.or_(checked.overflow, builder.icmp_signed(">", made[-1], WORD(TOO_MUCH)))
     made[-1] = builder.select(too_much, WORD(TOO_MUCH), made[-1])
     for k, word in enumerate(made):
         builder.store(word, builder.gep(out, [WORD(k)]))
     builder.ret(builder.zext(bad, WORD))
+    if len(builder.block.instructions) > LONG:
+        for attribute in ("noinline", "optnone"):  # which go together
+            function.attributes.add(attribute)
     return str(module)
 
 
@@ -156,32 +168,58 @@ class Overflowing:
         return self.builder.extract_value(pair, 0)
 
 
-def dim_code(builder: ir.IRBuilder, d: Dim, known: Callable[[Value], object]) -> Any:
-    """Emit the computation of a dim."""
-    if isinstance(d, int):
-        return WORD(d)
-    total = WORD(d.const)
-    for monomial, c in d.terms:
-        term = WORD(c)
-        for a in monomial:
-            term = builder.mul(term, _atom_code(builder, a, known))
-        total = builder.add(total, term)
-    return total
+class DimCode:
+    """Emits the computation of dims, each and each product of its first factors once.
 
+    known -- the value of a size
+    """
 
-def _atom_code(builder: ir.IRBuilder, a: Value | IntegerCall,
-               known: Callable[[Value], object]) -> Any:
-    if isinstance(a, Value):
-        return known(a)
-    left, right = (dim_code(builder, arg, known) for arg in a.args)
-    if a.fn in ("max", "min"):
-        test = builder.icmp_signed(">" if a.fn == "max" else "<", left, right)
-        return builder.select(test, left, right)
-    is_zero = builder.icmp_signed("==", right, WORD(0))  # then the result is 0, as in the kernel
-    safe, left = builder.select(is_zero, WORD(1), right), builder.select(is_zero, WORD(0), left)
-    quotient, rest = builder.sdiv(left, safe), builder.srem(left, safe)
-    opposite = builder.icmp_signed("<", builder.xor(rest, safe), WORD(0))
-    adjust = builder.and_(builder.icmp_signed("!=", rest, WORD(0)), opposite)
-    if a.fn == "mod":
-        return builder.select(adjust, builder.add(rest, safe), rest)
-    return builder.select(adjust, builder.sub(quotient, WORD(1)), quotient)
+    def __init__(self, builder: Any, known: Callable[[Value], object]) -> None:
+        self.builder, self.known = builder, known
+        self._made: dict[object, Any] = {}
+
+    def of(self, d: Dim) -> Any:
+        """Return a dim's value."""
+        if isinstance(d, int):
+            return WORD(d)
+        if d not in self._made:
+            terms = [self._term(c, monomial) for monomial, c in d.terms]
+            total = functools.reduce(self.builder.add, terms)
+            self._made[d] = self.builder.add(WORD(d.const), total) if d.const else total
+        return self._made[d]
+
+    def _term(self, c: int, factors: tuple[Value | IntegerCall, ...]) -> Any:
+        """Return a product of atoms, multiplied from the left, and of a number."""
+        if (c, factors) not in self._made:
+            if c != 1:
+                self._made[c, factors] = self.builder.mul(self._term(1, factors), WORD(c))
+            elif len(factors) == 1:
+                self._made[c, factors] = self._atom(factors[0])
+            else:
+                self._made[c, factors] = self.builder.mul(
+                    self._term(1, factors[:-1]), self._atom(factors[-1]))
+        return self._made[c, factors]
+
+    def _atom(self, a: Value | IntegerCall) -> Any:
+        if isinstance(a, Value):
+            return self.known(a)
+        if a not in self._made:
+            self._made[a] = self._call(a, *map(self.of, a.args))
+        return self._made[a]
+
+    def _call(self, a: IntegerCall, left: Any, right: Any) -> Any:
+        builder = self.builder
+        if a.fn in ("max", "min"):
+            test = builder.icmp_signed(">" if a.fn == "max" else "<", left, right)
+            return builder.select(test, left, right)
+        divisor = a.args[1]
+        if isinstance(divisor, int) and divisor > 0:
+            return divided_by(builder, left, right, a.fn == "mod")
+        is_zero = builder.icmp_signed("==", right, WORD(0))  # then the result is 0, as in kernels
+        safe, left = builder.select(is_zero, WORD(1), right), builder.select(is_zero, WORD(0), left)
+        quotient, rest = builder.sdiv(left, safe), builder.srem(left, safe)
+        opposite = builder.icmp_signed("<", builder.xor(rest, safe), WORD(0))
+        adjust = builder.and_(builder.icmp_signed("!=", rest, WORD(0)), opposite)
+        if a.fn == "mod":
+            return builder.select(adjust, builder.add(rest, safe), rest)
+        return builder.select(adjust, builder.sub(quotient, WORD(1)), quotient)

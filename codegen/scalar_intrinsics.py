@@ -10,6 +10,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from tracejit.codegen.arithmetic import divided_by
 from tracejit.codegen.casts import cast_to
 from tracejit.codegen.complex_functions import complex_function
 from tracejit.codegen.halves import HALF_TYPES, rounding
@@ -248,7 +249,7 @@ def floor_division(remainder: bool) -> Any:
                      args: Sequence[ir.Value]) -> Any:
             x, y = args
             if kind.signed and isinstance(y, ir.Constant) and y.constant > 0:
-                return _divided_by(builder, x, y, remainder)
+                return divided_by(builder, x, y, remainder)
             zero, one = x.type(0), x.type(1)
             is_zero = builder.icmp_unsigned("==", y, zero)
             safe = builder.select(is_zero, one, y)
@@ -272,18 +273,3 @@ def floor_division(remainder: bool) -> Any:
         return kind(kind, kind), generate
 
     return function
-
-
-def _divided_by(builder: ir.IRBuilder, x: ir.Value, y: ir.Constant, remainder: bool) -> Any:
-    """Return a floor division, or a modulo, by a positive constant."""
-    n = y.constant
-    if n & (n - 1) == 0:
-        if remainder:
-            return builder.and_(x, x.type(n - 1))
-        return builder.ashr(x, x.type(n.bit_length() - 1))
-    rest = builder.srem(x, y)
-    below = builder.icmp_signed("<", rest, x.type(0))
-    if remainder:
-        return builder.select(below, builder.add(rest, y), rest)
-    quotient = builder.sdiv(x, y)
-    return builder.select(below, builder.sub(quotient, x.type(1)), quotient)

@@ -184,44 +184,85 @@ class Translator:
             (base, index, value))
 
     def loop(self, node: Loop) -> None:
-        """Translate a loop over integers, whose variable is a phi.
+        """Translate a loop over integers, with the loops that are all that it does.
 
-        Bounds may be next to the ends of int64, and the upper one just beyond: the test asks how
-        far they are apart, and whether there is another iteration before its number is made.
+        One test says whether they run at all, so that the inner ones need none. It holds a nest's
+        bounds ahead of it, which are the same in all iterations.
         """
-        builder = self.builder
-        lo, hi, step = map(self._integer, (node.lo, node.hi, node.step))
-        first = builder.sub(hi, WORD(1)) if node.reverse else lo
-        before = builder.block
-        body, behind = (builder.append_basic_block(n) for n in ("loop", "behind"))
-        is_far = known_integer(node.lo) is None
-        some = (builder.icmp_signed(">", builder.sub(hi, lo), WORD(0)) if is_far else
-                builder.icmp_signed("<", lo, hi))
-        builder.cbranch(some, body, behind)
+        builder, nest = self.builder, [node]
+        while (inner := self._all_it_does(nest[-1], {outer.var for outer in nest})) is not None:
+            nest.append(inner)
+        bounds = [tuple(map(self._integer, (n.lo, n.hi, n.step))) for n in nest]
+        some = functools.reduce(builder.and_, map(self._has_some, nest, bounds))
+        blocks = [builder.append_basic_block(n) for n in ("loop", "behind")]
+        self._counted(nest, bounds, blocks, some)
+
+    def _all_it_does(self, node: Loop, around: set[str]) -> Loop | None:
+        """Return the loop that is all that a loop does, if its bounds are the same each time."""
+        inner = node.body[0] if len(node.body) == 1 else None
+        if not isinstance(inner, Loop):
+            return None
+        known = self.values.keys() - self.places.keys() - around
+        is_same = all(e.reads <= known and _may_be_computed(e)
+                      for e in (inner.lo, inner.hi, inner.step))
+        return inner if is_same else None
+
+    def _has_some(self, node: Loop, bounds: Sequence[ir.Value]) -> Any:
+        """Return whether a loop has any iteration.
+
+        Bounds may be next to the ends of int64: the test asks how far they are apart.
+        """
+        lo, hi, _ = bounds
+        if known_integer(node.lo) is None:
+            return self.builder.icmp_signed(">", self.builder.sub(hi, lo), WORD(0))
+        return self.builder.icmp_signed("<", lo, hi)
+
+    def _counted(self, nest: Sequence[Loop], bounds: Sequence[Sequence[ir.Value]],
+                 blocks: Sequence[ir.Block], some: ir.Value | None) -> None:
+        """Write a nest of loops, whose variables are phis.
+
+        blocks -- that of an iteration, and the one behind the nest
+        some   -- whether it has iterations; None where that is known
+        """
+        builder, node, (lo, hi, _), (body, behind) = self.builder, nest[0], bounds[0], blocks
+        before, first = builder.block, builder.sub(hi, WORD(1)) if node.reverse else lo
+        builder.branch(body) if some is None else builder.cbranch(some, body, behind)
         builder.position_at_end(body)
+        if self.tables is not None and id(node) in self.lines:
+            self.tables.mark_location(builder, self.lines[id(node)])
         i = builder.phi(WORD, node.var)
         i.add_incoming(first, before)
         if node.var in self.values:
             raise CompilerError(f"{node.var} is set already, and the variable of a loop")
         self.values[node.var] = types.int64, i
-        self.block(node.body)
+        if len(nest) > 1:
+            inner = [builder.append_basic_block(n) for n in ("loop", "behind")]
+            self._counted(nest[1:], bounds[1:], inner, None)
+        else:
+            self.block(node.body)
         del self.values[node.var]
         if not builder.block.is_terminated:
-            following = (builder.sub(i, WORD(1), flags=("nsw",)) if node.reverse
-                         else builder.add(i, step, flags=("nsw",)))
-            if node.reverse:
-                goes_on = builder.icmp_signed(">", i, lo)
-            elif node.step != ONE:
-                goes_on = builder.icmp_unsigned(">", builder.sub(hi, i), step)
-            elif is_far:
-                goes_on = builder.icmp_signed("!=", i, builder.sub(hi, WORD(1)))
-            else:
-                goes_on = builder.icmp_signed("<", following, hi)
+            following, goes_on = self._next(node, i, bounds[0])
             i.add_incoming(following, builder.block)
             jump = builder.cbranch(goes_on, body, behind)
             if id(node) in self.vectors:
                 mark_vectors(self.module, jump, self.vectors[id(node)])
         builder.position_at_end(behind)
+
+    def _next(self, node: Loop, i: ir.Value, bounds: Sequence[ir.Value]) -> tuple[Any, Any]:
+        """Return the number of the next iteration, and whether there is one.
+
+        The upper bound may be just beyond int64: the test is made before the number is.
+        """
+        builder, (lo, hi, step) = self.builder, bounds
+        if node.reverse:
+            return builder.sub(i, WORD(1), flags=("nsw",)), builder.icmp_signed(">", i, lo)
+        following = builder.add(i, step, flags=("nsw",))
+        if node.step != ONE:
+            return following, builder.icmp_unsigned(">", builder.sub(hi, i), step)
+        if known_integer(node.lo) is None:
+            return following, builder.icmp_signed("!=", i, builder.sub(hi, WORD(1)))
+        return following, builder.icmp_signed("<", following, hi)
 
     def while_loop(self, node: While) -> None:
         """Translate a loop that ends when its condition is false."""

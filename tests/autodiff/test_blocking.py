@@ -10,8 +10,10 @@ import pytest
 from program_laws import Program
 
 import tracejit
+from tracejit.ir.control import region_kind
 from tracejit.ir.interpreter import interpret
 from tracejit.ir.verifier import verify_graph
+from tracejit.ir.walk import all_eqns
 from tracejit.passes import blocking, loop_products
 from tracejit.passes.blocking import block_products
 
@@ -96,6 +98,11 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Any]]:
         each.forget()
 
 
+def count_loops(graph: Any) -> int:
+    """Return how many loops a graph has, at any depth."""
+    return sum(region_kind(eqn) == "for" for eqn in all_eqns(graph.block))
+
+
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_blocks_keep_values_and_gradients(name: str, made: Callable[[str], Any]) -> None:
     function = made(PROGRAMS[name])
@@ -105,6 +112,7 @@ def test_blocks_keep_values_and_gradients(name: str, made: Callable[[str], Any])
         changed, loops = block_products(graph)
         verify_graph(changed)
         assert loops or n < 4 or k < 4
+        assert count_loops(changed) <= count_loops(graph) + 2 * len(loops)
         new = interpret(changed, *args)
         for a, b in zip(new, interpret(graph, *args), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
@@ -175,7 +183,15 @@ def test_kernels_compute_blocks_as_numpy(name: str) -> None:
         made.forget()
 
 
-def test_errors_of_iterations_stay(made: Callable[[str], Any]) -> None:
+@pytest.mark.parametrize("n", [1, 4, 11, 12, 13])
+def test_errors_of_iterations_stay(n: int, made: Callable[[str], Any]) -> None:
     function = made("for i in range(len(a) + 1):\n    y[min(i, 3)] = a[i] @ b")
-    with pytest.raises(IndexError), tracejit.config(verify=True):
-        tracejit.jit(function)(*arguments(11, 4, 4))
+    with tracejit.config(verify=True):
+        graph = tracejit.jit(function).trace(*arguments(n, 4, 4))
+        assert "iterations at a time" in graph.lower().why()
+        with pytest.raises(IndexError, match=f"index {n} is out of bounds"):
+            tracejit.jit(function)(*arguments(n, 4, 4))
+        grad = tracejit.value_and_grad(made(ROW_BY_ROW), argnums=(0, 1))
+        for size in (n, n + 1):
+            value, _ = grad(*arguments(size, 4, 4))
+            np.testing.assert_allclose(value, made(ROW_BY_ROW)(*arguments(size, 4, 4)))

@@ -9,7 +9,6 @@ matrices, which reads it once:
         u, v = body(i, a)                 for i in the block:
         C += outer(u, v)                      U[i], V[i] = body(i, A[i])
                                           C += U.T @ V
-                                      for the other i: as it was
 
 Which ones is said in `loop_products.py`. Of a part such as `B[:, i:]` the columns before the
 block's end stay in the loop, so that nothing is multiplied that was not. Sums may be added up in
@@ -18,14 +17,14 @@ another order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from tracejit.ir.builder import Builder
 from tracejit.ir.control import LoopEqn, bounds_of, region_kind
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
 from tracejit.ir.dead_code import drop_dead_code, prune_block
-from tracejit.ir.dims import Dim, floor_div, maximum
+from tracejit.ir.dims import Dim, floor_div, maximum, minimum
 from tracejit.ir.optable import find_op
 from tracejit.ir.walk import (
     Env,
@@ -56,37 +55,31 @@ def block_products(graph: Graph) -> tuple[Graph, list[Eqn]]:
         if loop is None or not loop.find():
             return [inner]
         found.append(eqn)
-        return _blocked(loop)
+        return [_blocked(loop)]
 
     block = in_block(graph.block)
     return (drop_dead_code(replace_graph(graph, block)) if found else graph), found
 
 
 def describe_block(loop: Eqn) -> str:
-    """Return why a loop is in the emitted source several times."""
+    """Return what a loop is in the emitted source."""
     return (f"{loop.site}: {BLOCK} iterations at a time: their products of matrices and vectors "
             "are products of matrices")
 
 
-def _blocked(loop: LoopProducts) -> Iterator[Eqn]:
-    """Yield the loop over blocks and the loop over the iterations that are left, in order."""
-    eqn = loop.eqn
-    lo, hi = bounds_of(eqn)
-    count = maximum(floor_div(loop.count, BLOCK), 0)
-    blocks = {**eqn.params, "lo": 0, "hi": count}, (_BlockOf(loop).region(),)
-    rest = {**eqn.params, "lo": lo + BLOCK * count, "hi": hi}, eqn.regions
-    parts = (rest, blocks) if LoopEqn(eqn).is_reversed else (blocks, rest)
-    (params, regions), (last_params, last_regions) = parts
-    first = replace(eqn, params=params, regions=regions,
-                    outputs=tuple(copy_value(v, {}) for v in eqn.outputs))
-    yield first
-    yield replace(eqn, inputs=first.outputs, params=last_params, regions=last_regions)
+def _blocked(loop: LoopProducts) -> Eqn:
+    """Return the loop over blocks, of which the last one may be shorter."""
+    lo, hi = bounds_of(loop.eqn)
+    count = maximum(floor_div(hi - lo + BLOCK - 1, BLOCK), 0)
+    return replace(loop.eqn, params={**loop.eqn.params, "lo": 0, "hi": count},
+                   regions=(_BlockOf(loop).region(),))
 
 
 class _BlockOf:
     """Writes the region of the loop over blocks.
 
     first -- the number of the block's first iteration
+    end   -- the number behind that of its last one; `size` is how many it has
     saved -- the places of the arrays that have a row for each iteration, by the vector in it and
              how much of it, if only the part behind the block
     """
@@ -96,7 +89,10 @@ class _BlockOf:
         self.env: Env = {}
         b = Value(loop.i.aval, loop.i.name)
         self.inputs = (b, *(copy_value(v, self.env) for v in LoopEqn(loop.eqn).carried))
-        self.first = bounds_of(loop.eqn)[0] + BLOCK * b.dim
+        lo, hi = bounds_of(loop.eqn)
+        self.first = lo + BLOCK * b.dim
+        self.end = minimum(self.first + BLOCK, hi)
+        self.size = self.end - self.first
         self.saved: dict[tuple[Value, Dim | None], int] = {}
         self.products: dict[Eqn, Value] = {}
 
@@ -133,18 +129,19 @@ class _BlockOf:
             return [self._with_row(row, read_atom(env, v), env)
                     for row, v in zip(rows, vectors, strict=True)]
 
-        filled = self._loop([self._empty(v.aval.shape[0], v) for v in vectors], fill)
+        inside = minimum(self.end, bounds_of(self.loop.eqn)[0] + self.loop.count)
+        filled = self._loop([self._empty(v.aval.shape[0], v) for v in vectors], fill, inside)
         rows = dict(zip(vectors, filled, strict=True))
         for x in found:
             label, labels, other = x.labels
             row = _row_label(labels)
             self.products[x.eqn] = self._emit(
-                "dot", [rows[x.vector], self._matrix(x.matrix, 0)],
+                "dot", [rows[x.vector], self._matrix(x.matrix, self.first)],
                 spec=f"{row}{label},{labels}->{row}{other}")
 
-    def _matrix(self, part: DividedPart, skip: int) -> Atom:
-        """Return the part of a matrix that a block reads, behind some of its iterations."""
-        at = part.in_block(self.first, self.loop.i, skip)
+    def _matrix(self, part: DividedPart, number: Dim) -> Atom:
+        """Return the part of a matrix that a block reads from an iteration on."""
+        at = part.from_iteration(self.loop.i, number)
         if at == tuple(Span(0, d) for d in part.array.aval.shape):
             return part.array
         return self._emit("index", [part.array], at=at)
@@ -152,14 +149,19 @@ class _BlockOf:
     # --- the iterations ---------------------------------------------------------------------------
 
     def _loop(self, starts: Sequence[Atom],
-              body: Callable[[Env, Sequence[Atom]], list[Atom]]) -> list[Value]:
-        """Return the values that a loop over the iterations of the block leaves."""
+              body: Callable[[Env, Sequence[Atom]], list[Atom]],
+              end: Dim | None = None) -> list[Value]:
+        """Return the values that a loop over the iterations of the block leaves.
+
+        end -- the number before which it ends; None for the block's end
+        """
         eqn, env = self.loop.eqn, dict(self.env)
         i = copy_value(self.loop.i, env)
         with self.builder.block((i, *(Value(a.aval) for a in starts))) as scope:
             region = prune_block(scope.close(body(env, scope.inputs[1:])))
         return list(self.builder.emit(eqn.op, starts, {
-            **eqn.params, "lo": self.first, "hi": self.first + BLOCK}, (region,), eqn.site))
+            **eqn.params, "lo": self.first, "hi": self.end if end is None else end},
+            (region,), eqn.site))
 
     def _iteration(self, env: Env, kept: Sequence[Value], state: Sequence[Atom]) -> list[Atom]:
         """Write an iteration, and return the values that it leaves to the next."""
@@ -196,7 +198,7 @@ class _BlockOf:
 
     def _empty(self, size: Dim, like: Atom) -> Value:
         """Return memory for a row for each iteration of a block."""
-        return self._emit("empty", [], shape=(BLOCK, size), dtype=like.aval.dtype)
+        return self._emit("empty", [], shape=(self.size, size), dtype=like.aval.dtype)
 
     def _to_save(self, v: Value, far: Dim | None, env: Env) -> Atom:
         """Return the row of a vector that an iteration leaves for the products behind."""
@@ -250,7 +252,7 @@ class _BlockOf:
         """Return how much of a part lies behind the block; None if it is not divided."""
         if part.rising is None:
             return None
-        span = part.in_block(self.first, self.loop.i, BLOCK)[part.rising]
+        span = part.from_iteration(self.loop.i, self.end)[part.rising]
         assert isinstance(span, Span)
         return span.size
 
@@ -259,16 +261,16 @@ class _BlockOf:
         for found in self.loop.behind.values():
             vectors = [rows[self.saved[key]] for key in self._vectors_of(found)]
             if isinstance(found, AddedOuter):
-                at = found.divided.in_block(self.first, self.loop.i, BLOCK)
+                at = found.divided.from_iteration(self.loop.i, self.end)
                 added = self._emit("dot", vectors, spec="ij,ik->jk")
             else:
                 label, labels, other = found.labels
                 row = _row_label(labels)
                 place = copy_dim(found.place, {self.loop.i: self.first})
-                at = tuple(Span(place, BLOCK) if k == found.axis else d
+                at = tuple(Span(place, self.size) if k == found.axis else d
                            for k, d in enumerate(found.at))
                 output = row + other if found.axis == 0 else other + row
-                added = self._emit("dot", [*vectors, self._matrix(found.divided, BLOCK)],
+                added = self._emit("dot", [*vectors, self._matrix(found.divided, self.end)],
                                    spec=f"{row}{label},{labels}->{output}")
             self.env[found.carried] = self._emit(
                 "accumulate", [read_atom(self.env, found.carried), added], at=at)

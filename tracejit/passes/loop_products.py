@@ -19,7 +19,6 @@ from tracejit.ir.dims import (
     Expr,
     IntegerCall,
     dim_values,
-    floor_div,
     is_nonneg,
     maximum,
     minimum,
@@ -35,7 +34,8 @@ BLOCK = 64
 """How many iterations a block has."""
 
 WORTHWHILE = 2048
-"""Elements of a matrix below which a loop stays as it is: it lies in the fastest cache anyway."""
+"""Elements of a matrix of known size below which a loop stays as it is: it lies in the fastest
+cache anyway."""
 
 ENOUGH = 2 ** 26
 """How many iterations a condition that holds allows: so conditions are written as sizes."""
@@ -53,9 +53,10 @@ class DividedPart:
     at: tuple[Dim | Span, ...]
     rising: int | None
 
-    def in_block(self, first: Dim, i: Value, skip: int) -> tuple[Dim | Span, ...]:
-        """Return the place behind some iterations of the block that begins with a number."""
-        env: Mapping[Value, Dim] = {i: first + skip}
+    def from_iteration(self, i: Value, number: Dim) -> tuple[Dim | Span, ...]:
+        """Return the place in the iteration of a number, or behind the last one; it may be empty.
+        """
+        env: Mapping[Value, Dim] = {i: number}
         return tuple(Span(substitute(s.start, env), maximum(substitute(s.size, env), 0))
                      if k == self.rising and isinstance(s, Span) else s
                      for k, s in enumerate(self.at))
@@ -154,11 +155,7 @@ class LoopProducts:
         if any(self._outweighs(e) for e in self.body.eqns):
             return False
         sizes = [product(part.array.aval.shape[-2:]) for part in self._parts()]
-        if not sizes or any(isinstance(d, int) and d < WORTHWHILE for d in sizes):
-            return False
-        for d in dict.fromkeys(sizes):
-            self.count = minimum(self.count, floor_div(d, WORTHWHILE) * ENOUGH)
-        return True
+        return bool(sizes) and not any(isinstance(d, int) and d < WORTHWHILE for d in sizes)
 
     def _outweighs(self, eqn: Eqn) -> bool:
         """Return whether an iteration multiplies two matrices, which takes longer than a vector.
