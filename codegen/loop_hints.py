@@ -1,4 +1,4 @@
-"""Hints on loops for LLVM's vectoriser, at the jumps that close them.
+"""Hints on loops for LLVM: for its vectoriser, at the jumps that close them, and for copies.
 
 It makes a vector loop handle up to four vectors at once, with a loop over single elements for the
 rest. That hides the latency of sums and calls of functions, but rows are often short: of 148
@@ -16,12 +16,13 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from tracejit.codegen.loop_expressions import ONE, Call, Expression, Var
+from tracejit.codegen.expression_edits import every
+from tracejit.codegen.loop_expressions import ONE, Call, Expression, Select, Var
 from tracejit.codegen.loop_ir import Assign, If, Let, Loop, Node, While, children, expressions
 from tracejit.codegen.scalar_intrinsics import QUICK
 from tracejit.codegen.spelling import ATTRIBUTES
 
-__all__ = ["mark_scalar", "mark_vectors", "vectors_at_once"]
+__all__ = ["chooses_inside", "mark_scalar", "mark_vectors", "vectors_at_once"]
 
 
 def vectors_at_once(nodes: Sequence[Node], is_inside: bool = False,
@@ -48,6 +49,27 @@ def vectors_at_once(nodes: Sequence[Node], is_inside: bool = False,
 
 
 SUMS = frozenset({"radd"})
+
+
+def chooses_inside(nodes: Sequence[Node], is_inside: bool = False) -> bool:
+    """Return whether an innermost loop has a condition in it, or calls what may have one.
+
+    is_inside -- whether the nodes are in an innermost loop
+    """
+    for node in nodes:
+        if is_inside and (isinstance(node, If) or any(
+                _is_choice(e) for whole in expressions(node) for e in every(whole))):
+            return True
+        is_innermost = isinstance(node, (Loop, While)) and not any(map(_has_loop, children(node)))
+        if any(chooses_inside(b, is_inside or is_innermost) for b in children(node)):
+            return True
+    return False
+
+
+def _is_choice(e: Expression) -> bool:
+    plain = QUICK | ATTRIBUTES | SUMS
+    return isinstance(e, Select) or (
+        isinstance(e, Call) and not e.fn.libm and e.fn.name not in plain)
 
 
 def _is_over_blocks(node: Node) -> bool:

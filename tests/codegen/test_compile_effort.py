@@ -11,6 +11,7 @@ from numba.core.typing.templates import _IntrinsicTemplate
 
 import tracejit
 from tracejit.codegen import compile as compiling
+from tracejit.codegen.loop_hints import chooses_inside
 from tracejit.codegen.plan import LONG, plan_text
 
 
@@ -143,3 +144,26 @@ def test_long_plans_are_not_optimised() -> None:
     value, slopes = gradient(*xs)
     np.testing.assert_allclose(value, many(*xs), rtol=1e-12)
     np.testing.assert_allclose(slopes[2], 4 * 7 * xs[2], rtol=1e-12)
+
+
+def plain_nest(x: Any, y: Any) -> Any:
+    return np.sum(np.exp(x)[:, None] * y)
+
+
+def chosen(x: Any, y: Any) -> Any:
+    return np.sum(np.where(y > 0.5, y, 2.0) * x[:, None])
+
+
+def branches(x: Any, y: Any) -> Any:
+    total = 0.0
+    for i in range(len(x)):
+        if y[i, 0] > 0.5:
+            total += x[i] * y[i, 1]
+    return total
+
+
+@pytest.mark.parametrize(("fn", "expected"), [
+    (plain_nest, False), (chosen, True), (branches, True)], ids=lambda x: getattr(x, "__name__", x))
+def test_copies_of_loops_are_for_conditions_in_them(fn: Any, expected: bool) -> None:
+    kernel = tracejit.jit(fn).trace(np.ones(40), np.ones((40, 30))).lower().kernel
+    assert chooses_inside(kernel.nodes) is expected
