@@ -57,8 +57,8 @@ FOUND: dict[str, Case] = {
                          "PCG64 of a seed gives the same numbers"),
 }
 NEIGHBOURS: dict[str, Case] = {
-    "dblquad": (lambda a: scipy.integrate.dblquad(lambda t, s: t * a, 0, 1, 0, 1)[0], (2.0,),
-                "scipy.integrate.dblquad"),
+    "cubature": (lambda a: scipy.integrate.cubature(lambda t: t[:, 0] * a, [0.0], [1.0]).estimate,
+                 (2.0,), "scipy.integrate.cubature"),
     "odeint": (lambda k: scipy.integrate.odeint(lambda y, t: -k * y, 1.0, B,
                                                 full_output=True)[0], (2.0,),
                "scipy.integrate.odeint"),

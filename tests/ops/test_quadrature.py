@@ -149,8 +149,6 @@ def counted(p: Any) -> Any:
 
 @pytest.mark.parametrize(("f", "message"), [
     (counted, "changes something outside of it, and which is integrated"),
-    (lambda p: quad(lambda x: quad(lambda y: quad(lambda z: x * y * z * p, 0, 1)[0], 0, 1)[0],
-                    0, 1)[0], "fixed_quad"),
     (lambda p: quad(lambda x: x * p, 0, 1, points=[0.5])[0], "Add the integrals between"),
     (lambda p: quad(lambda x: x * p, 0, 1, weight="cos", wvar=2.0)[0], "weight as a factor"),
     (lambda p: quad(lambda x: x * p, 0, 1, full_output=1)[0], "full_output="),

@@ -261,8 +261,8 @@ OF_FUNCTIONS = [f"scipy.integrate.{name}" for name in ("solve_ivp", "odeint", "f
 """Functions with cases in `test_odes.py` and `test_stiff_odes.py`."""
 
 
-OF_INTEGRALS = ["scipy.integrate.quad"]
-"""Functions with cases in `test_quadrature.py`."""
+OF_INTEGRALS = [f"scipy.integrate.{name}" for name in ("quad", "dblquad", "tplquad", "nquad")]
+"""Functions with cases in `test_quadrature.py` and `test_repeated_integrals.py`."""
 
 
 OF_SPLINES = [f"scipy.interpolate.{name}" for name in (

@@ -56,6 +56,7 @@ from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch ta
     quadrature,
     radial,
     ranks,
+    repeated_integrals,
     resampling,
     responses,
     roots,

@@ -11,10 +11,6 @@ _OF_NUMBERS = WhyNot("it asks whether a matrix is one of distances, which its nu
 _ADAPTS = WhyNot("how many pieces it takes depends on the function's values in ways that SciPy "
                  "does not tell", "Use scipy.integrate.quad, or fixed_quad with as many points as "
                  "are needed")
-_NESTED = WhyNot("it is an integral in an integral, each of which takes as many pieces as its "
-                 "function needs, and tells the largest of all their errors",
-                 "Use scipy.integrate.quad within quad, fixed_quad, or sums over a grid of Gauss' "
-                 "points")
 
 not_captured("scipy.spatial.distance", {
     _OF_NUMBERS: "is_valid_dm is_valid_y", DTYPES: "num_obs_dm num_obs_y"})
@@ -22,7 +18,7 @@ not_captured("scipy.integrate", {
     STEPS: "BDF DOP853 DenseOutput LSODA OdeSolution OdeSolver RK23 RK45 Radau complex_ode ode",
     WhyNot("it is a collocation whose mesh is chosen by its residuals",
            "Write the equations of a fixed mesh, and solve them by Newton's method"): "solve_bvp",
-    _NESTED: "dblquad nquad tplquad", _ADAPTS: "cubature nsum quad_vec tanhsinh",
+    _ADAPTS: "cubature nsum quad_vec tanhsinh",
     WhyNot("its points are drawn at random", "Draw the points outside, and take the mean of the "
            "function at them"): "qmc_quad",
     KNOWN_NUMBERS: "lebedev_rule newton_cotes"})

@@ -53,12 +53,13 @@ def _held(*roots: object) -> list[tuple[int, ...]]:
 
 
 def computed_again(holders: tuple[object, ...], inputs: tuple[Value, ...],
-                   value: Callable[[], object], role: str) -> Block:
-    """Return the block of a value that a derivative computes again.
+                   value: Callable[[], object], role: str, shows: bool = False) -> Block:
+    """Return the block of a value, or of several, that a derivative computes again.
 
     holders -- the user's function and its arguments: nothing that they hold may change in it
     inputs -- the block's inputs
     role -- how a refusal describes the function, "of which a root is looked for" say
+    shows -- whether it prints what the function prints
 
     Raises: Refusal where the function changes something outside of it, or draws random numbers
     """
@@ -68,7 +69,8 @@ def computed_again(holders: tuple[object, ...], inputs: tuple[Value, ...],
         if frame.written or _held(*holders) != before:
             raise refuse(f"a function that changes something outside of it, and {role}, cannot be "
                          "captured", "Return what it finds instead", "TJ510")
-        block = without_prints(scope.close([atom_of(y)]))
+        block = scope.close([*map(atom_of, y if isinstance(y, tuple) else (y,))])
+        block = block if shows else without_prints(block)
     refuse_leaks_into(block)
     refuse_draws(block, f"a function {role}, and which its derivative computes again")
     return block

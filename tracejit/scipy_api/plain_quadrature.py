@@ -14,37 +14,45 @@ import numpy as np
 from tracejit.ops.calls import stop_gradient
 from tracejit.scipy_api.kronrod import KronrodRule
 
-__all__ = ["integral", "part_of"]
+__all__ = ["integral"]
 
-Function = Callable[..., float]
+Function = Callable[..., tuple[float, float]]
+"""An integrand: its value, and the largest error of integrals that it takes itself."""
 
 _EPS, _TINY, _HUGE = 2.220446049250313e-16, 2.2250738585072014e-308, 1.7976931348623157e308
 _LONGEST = 50  # of an epsilon table
 
 
-def value_at(f: Function, t: float, bound: float, ends: int, args: tuple[object, ...]) -> float:
+def value_at(f: Function, t: float, bound: float, ends: int,
+             args: tuple[object, ...]) -> tuple[float, float]:
     """Return the integrand at a place: of a range without end at a place between 0 and 1.
 
     ends -- 0 for an interval, 1 and -1 for the range from `bound` to infinity and minus infinity,
     2 for all numbers
     """
     if ends == 0:
-        return float(f(float(t), *args))
+        return f(float(t), *args)
     x = bound + min(ends, 1) * (1.0 - t) / t
-    y = float(f(float(x), *args))
+    y, error = f(float(x), *args)
     if ends == 2:
-        y = y + float(f(-float(x), *args))
-    return y / t / t
+        other, second = f(-float(x), *args)
+        y, error = y + other, max(error, second)
+    return y / t / t, error
 
 
 def by_rule(f: Function, rule: KronrodRule, low: float, high: float, bound: float, ends: int,
-            args: tuple[object, ...]) -> tuple[float, float, float, float]:
-    """Return an integral by Kronrod's rule, its error, and the integrals of |f| and |f - mean|."""
+            args: tuple[object, ...]) -> tuple[float, float, float, float, float]:
+    """Return an integral by Kronrod's rule, its error, and the integrals of |f| and |f - mean|.
+
+    Besides, the largest error of the integrals that the integrand takes.
+    """
     middle, half = 0.5 * (low + high), 0.5 * (high - low)
     by_gauss, by_kronrod = rule.at_centre
     found = np.zeros(2 * len(rule.nodes) + 1)  # by one call: a program of integrals is short
+    inner = 0.0
     for i in range(len(found)):
-        found[i] = value_at(f, middle + half * rule.places[i], bound, ends, args)
+        found[i], other = value_at(f, middle + half * rule.places[i], bound, ends, args)
+        inner = max(inner, other)
     y, values = found[0], stop_gradient(found)
     gauss, total, size = by_gauss * y, by_kronrod * y, by_kronrod * abs(values[0])
     for j in range(len(rule.nodes)):
@@ -64,7 +72,7 @@ def by_rule(f: Function, rule: KronrodRule, low: float, high: float, bound: floa
         error = spread * min(1.0, (200.0 * error / spread) ** 1.5)
     if size > _TINY / (50.0 * _EPS):
         error = max(50.0 * _EPS * size, error)
-    return total * half, error, size, spread
+    return total * half, error, size, spread, inner
 
 
 def diagonal(table: np.ndarray, count: int) -> tuple[float, float, int, bool]:
@@ -135,35 +143,57 @@ class Bisection:
     count -- how many intervals there are; worst, rank -- the next to be bisected, and its place
     in `order`, by falling errors
     total, left -- the sums of the integrals and of the errors; wanted -- the error that will do
-    best, best_error -- the best limit so far
+    best, best_error -- the best limit so far; inner -- the largest error of integrals within
     """
 
-    def __init__(self, low: float, high: float, area: float, error: float, limit: int) -> None:
+    def __init__(self, low: float, high: float, limit: int) -> None:
         self.lows, self.highs = np.zeros(limit), np.zeros(limit)
         self.areas, self.errors = np.zeros(limit), np.full(limit, -1.0)
-        self.lows[0], self.highs[0], self.areas[0], self.errors[0] = low, high, area, error
+        self.lows[0], self.highs[0] = low, high
         self.order = np.arange(limit)
-        self.count, self.worst, self.rank = 1, 0, 0
-        self.total, self.left, self.wanted = area, error, 0.0
+        self.count, self.worst, self.rank = 0, 0, 0
+        self.total, self.left, self.wanted = 0.0, 0.0, 0.0
         self.stalls = np.zeros(3, np.int64)
         self.is_rough, self.is_flawed, self.is_met = False, False, False
         self.table, self.length = np.zeros(_LONGEST + 2), 2
-        self.table[0] = area
         self.recent, self.calls, self.tries = np.zeros(3), 0, 0
-        self.best, self.best_error, self.correction = area, _HUGE, 0.0
-        self.small, self.larger, self.test = 0.0, 0.0, 0.0
-        self.extrapolates, self.is_plain = False, False
+        self.best, self.best_error, self.correction = 0.0, _HUGE, 0.0
+        self.small, self.larger, self.test = abs(high - low), 0.0, 0.0
+        self.extrapolates, self.is_plain, self.inner = False, False, 0.0
 
 
-def bisect(s: Bisection, f: Function, rule: KronrodRule, bound: float, ends: int,
-           args: tuple[object, ...]) -> tuple[float, float, float]:
+def pieces_of_worst(s: Bisection, f: Function, rule: KronrodRule, bound: float, ends: int,
+                    args: tuple[object, ...]) -> np.ndarray:
+    """Return what `by_rule` finds for the halves of the worst interval; for the first as a whole.
+
+    One call of `by_rule` has them all: a program has the integrand's code as often as it is called.
+    """
+    low, high = s.lows[s.worst], s.highs[s.worst]
+    middle, found = 0.5 * (low + high), np.zeros((4, 2))
+    halves = min(s.count, 1)
+    for k in range(halves + 1):
+        found[0, k], found[1, k], found[2, k], found[3, k], inner = by_rule(
+            f, rule, middle if k else low, middle if k < halves else high, bound, ends, args)
+        s.inner = max(s.inner, inner)
+    return found
+
+
+def begin(s: Bisection, pieces: np.ndarray, epsabs: float, epsrel: float) -> bool:
+    """Note the integral over the first interval; return whether it is near enough."""
+    area, error, size, spread = pieces[:, 0]
+    s.areas[0], s.errors[0], s.total, s.left, s.count = area, error, area, error, 1
+    s.table[0], s.best = area, area
+    s.wanted = max(epsabs, epsrel * abs(area))
+    return bool(len(s.lows) == 1 or error == 0.0 or (
+        error > s.wanted and error <= 100.0 * _EPS * size) or (
+        error <= s.wanted and error != spread))
+
+
+def bisect(s: Bisection, pieces: np.ndarray) -> tuple[float, float, float]:
     """Bisect the worst interval; return its error, that of the halves, and their length."""
     low, high = s.lows[s.worst], s.highs[s.worst]
     before, error, middle = s.areas[s.worst], s.errors[s.worst], 0.5 * (low + high)
-    areas, errors, spreads = np.zeros(2), np.zeros(2), np.zeros(2)
-    for k in range(2):
-        areas[k], errors[k], _, spreads[k] = by_rule(
-            f, rule, middle if k else low, high if k else middle, bound, ends, args)
+    areas, errors, spreads = pieces[0], pieces[1], pieces[3]
     area, both = areas[0] + areas[1], errors[0] + errors[1]
     s.left += both - error
     s.total += area - before
@@ -228,32 +258,37 @@ def extrapolate(s: Bisection, epsabs: float, epsrel: float) -> None:
     s.small, s.larger = 0.5 * s.small, s.left
 
 
+def go_on(s: Bisection, pieces: np.ndarray, epsabs: float, epsrel: float) -> bool:
+    """Bisect the worst interval and extrapolate; return whether the sum is near enough."""
+    before, both, length = bisect(s, pieces)
+    s.wanted = max(epsabs, epsrel * abs(s.total))
+    reached = bool(s.left <= s.wanted)
+    if s.count == 2:
+        s.small, s.table[1] = 0.375 * s.small, s.total
+        s.larger, s.test = s.left, s.wanted
+    elif not (reached or s.is_flawed or s.is_plain):
+        s.larger -= before
+        if length > s.small:
+            s.larger += both
+        if not goes_on_with_wide(s):
+            extrapolate(s, epsabs, epsrel)
+    return reached
+
+
 def integral(f: Function, rule: KronrodRule, low: float, high: float, bound: float, ends: int,
              epsabs: float, epsrel: float, limit: int,
-             args: tuple[object, ...]) -> tuple[float, float]:
-    """Return an integral and its error, by QAGS or QAGI."""
-    area, error, size, spread = by_rule(f, rule, low, high, bound, ends, args)
-    s = Bisection(low, high, area, error, limit)
-    s.wanted = max(epsabs, epsrel * abs(area))
-    reached = bool(limit == 1 or error == 0.0 or (error > s.wanted and error <= 100.0 * _EPS * size)
-                   or (error <= s.wanted and error != spread))
-    while not (reached or s.is_flawed or s.is_met):
-        before, both, length = bisect(s, f, rule, bound, ends, args)
-        s.wanted = max(epsabs, epsrel * abs(s.total))
-        reached = bool(s.left <= s.wanted)
-        if s.count == 2:
-            s.small, s.table[1] = 0.375 * abs(high - low), s.total
-            s.larger, s.test = s.left, s.wanted
-        elif not (reached or s.is_flawed or s.is_plain):
-            s.larger -= before
-            if length > s.small:
-                s.larger += both
-            if not goes_on_with_wide(s):
-                extrapolate(s, epsabs, epsrel)
+             args: tuple[object, ...]) -> tuple[float, float, float]:
+    """Return an integral and its error, by QAGS or QAGI, and the largest error of those within."""
+    s, reached = Bisection(low, high, limit), False
+    while s.count == 0 or not (reached or s.is_flawed or s.is_met):
+        pieces = pieces_of_worst(s, f, rule, bound, ends, args)
+        reached = begin(s, pieces, epsabs, epsrel) if s.count == 0 else go_on(
+            s, pieces, epsabs, epsrel)
     if s.is_rough:
         s.best_error += s.correction
     is_limit = not reached and s.best_error < _HUGE and is_better(s)
-    return s.best if is_limit else float(np.sum(s.areas)), s.best_error if is_limit else s.left
+    value, error = (s.best, s.best_error) if is_limit else (float(np.sum(s.areas)), s.left)
+    return value, error, s.inner
 
 
 def is_better(s: Bisection) -> bool:
@@ -263,9 +298,3 @@ def is_better(s: Bisection) -> bool:
     if s.best != 0.0 and s.total != 0.0:
         return bool(s.best_error / abs(s.best) <= s.left / abs(s.total))
     return bool(s.best_error <= s.left)
-
-
-def part_of(f: Callable[..., object], k: int, *args: object) -> float:
-    """Return the real or the imaginary part of a complex integrand."""
-    y = complex(f(*args))  # type: ignore[call-overload]
-    return y.imag if k else y.real

@@ -339,6 +339,8 @@ class Trace:
     """Where lists of a known length are made whose items are in runs: loops index them."""
     own_iterators: bool = False
     """Whether iterators without an end are generators of ours."""
+    integrands_apart: bool = False
+    """Whether integrands are captured as blocks, since integrals are taken in integrals."""
     by_steps: set[Any] = field(default_factory=set)
     """Where generators of the user's are made whose items are taken one after another."""
     list_kinds: dict[Any, Any] = field(default_factory=dict)

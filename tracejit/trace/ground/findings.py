@@ -12,6 +12,7 @@ from tracejit.trace.ground.memory import NeedOneArray
 from tracejit.trace.ground.pool_facts import PoolFacts
 from tracejit.trace.ground.restarts import (
     NeedCounting,
+    NeedIntegrands,
     NeedLeast,
     NeedLeaving,
     NeedNames,
@@ -64,6 +65,7 @@ class Findings:
     pools_for_loops: bool = False
     by_steps: set[Hashable] = field(default_factory=set)
     own_iterators: bool = False
+    integrands_apart: bool = False
     left_loops: set[Hashable] = field(default_factory=set)
     functions_as_loops: set[Hashable] = field(default_factory=set)
     no_loop: Refusal | None = None
@@ -84,6 +86,7 @@ class Findings:
         trace.pool_facts = self.pool_facts
         trace.by_steps, trace.functions_as_loops = self.by_steps, self.functions_as_loops
         trace.left_loops, trace.own_iterators = self.left_loops, self.own_iterators
+        trace.integrands_apart = self.integrands_apart
         trace.is_unrolled = self.no_loop is not None
 
     def forget_numbers(self) -> None:
@@ -114,6 +117,8 @@ class Findings:
             self.slices_fit = False
         elif isinstance(need, NeedOwnIterators):
             self.own_iterators = True
+        elif isinstance(need, NeedIntegrands):
+            self.integrands_apart = True
         elif isinstance(need, Relist):
             return self._make_otherwise(need)
         elif isinstance(need, NeedStack):

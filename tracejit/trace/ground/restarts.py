@@ -8,10 +8,10 @@ from typing import Any
 from tracejit.errors import Refusal, Restart
 from tracejit.ir.core import Site, Value
 
-__all__ = ["Grows", "NeedCounting", "NeedLeast", "NeedLeaving", "NeedNames", "NeedOneCopy",
-           "NeedOnePool", "NeedOwnIterators", "NeedPoolFact", "NeedRun", "NeedSliceEnds",
-           "NeedStack", "NeedStatic", "NeedSteps", "NotRepeatable", "PlaceInCode", "Relist",
-           "Unroll", "Widens"]
+__all__ = ["Grows", "NeedCounting", "NeedIntegrands", "NeedLeast", "NeedLeaving", "NeedNames",
+           "NeedOneCopy", "NeedOnePool", "NeedOwnIterators", "NeedPoolFact", "NeedRun",
+           "NeedSliceEnds", "NeedStack", "NeedStatic", "NeedSteps", "NotRepeatable", "PlaceInCode",
+           "Relist", "Unroll", "Widens"]
 
 
 class NeedStatic(Restart):
@@ -116,6 +116,13 @@ class NeedLeaving(Restart):
 
 class NeedOwnIterators(Restart):
     """An iterator without an end goes beside items of which data says how many there are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+class NeedIntegrands(Restart):
+    """An integral is taken in an integral: integrands have to be captured once, as blocks."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -36,8 +36,9 @@ LIKE_USERS = frozenset(os.path.join(PACKAGE, *path.split("/")) for path in (
     "trace/python/itertools_in_python.py", "trace/python/numbers_in_python.py",
     "scipy_api/plain_distributions.py",
     *(f"scipy_api/plain_{name}.py" for name in (
-        "bands", "definite", "events", "iterations", "odes", "peaks", "quadrature", "roots",
-        "sections", "signals", "splines", "sums", "systems")), "trace/ground/generated.py"))
+        "bands", "definite", "events", "integrands", "iterations", "odes", "peaks", "quadrature",
+        "roots", "sections", "signals", "splines", "sums", "systems")),
+    "trace/ground/generated.py"))
 """The files of this package whose functions are captured as users' are."""
 
 _REWRITTEN: dict[int, tuple[CodeType, FunctionSource]] = {}
