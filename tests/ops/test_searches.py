@@ -211,11 +211,9 @@ def test_scipys_errors_are_raised() -> None:
 
 
 @pytest.mark.parametrize(("f", "words"), [
-    (lambda x: so.minimize(lambda y: (y[0] - x) ** 2, [0.0], bounds=[(0, 1)]).x, "with bounds="),
     (lambda x: so.minimize(lambda y: (y[0] - x) ** 2, [0.0], constraints=[{}]).x, "constraints="),
     (lambda x: so.minimize(lambda y: (y[0] - x) ** 2, [0.0], jac="cs").x, "'cs' for a derivative"),
     (lambda x: so.least_squares(lambda y: y - x, [0.0], loss="huber").x, "with loss="),
-    (lambda x: so.least_squares(lambda y: y - x, [0.0], bounds=(0, 1)).x, "with bounds="),
     (lambda x: so.fsolve(lambda y: y - x, [0.0], full_output=True)[0], "with full_output="),
     (lambda x: so.minimize(lambda y: (y[0] - x) ** 2, [0.0]).message, "`message` of what a search"),
     (lambda x: so.minimize(lambda y: (y[0] - x) ** 2, np.zeros(1, np.float32)).x, "of float32"),

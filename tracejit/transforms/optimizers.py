@@ -1,7 +1,7 @@
 """`scipy.optimize`'s searches in captured code: SciPy's own, called back, with derivatives.
 
 Where a search ends has the derivatives that its equations imply: of a root those of the function,
-of a minimum and of least squares that the gradient is 0.
+of a minimum and of least squares that the gradient is 0, or pushes against a bound.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import apply, atom_of, cast
 from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.tracer import Tracer, scalar_of
+from tracejit.transforms.bounds import Bounded, bounds_of_pairs, bounds_of_two
 from tracejit.transforms.searches import (
     REAL,
     Optimum,
@@ -115,9 +116,8 @@ def minimize(fun: Callable[..., object], x0: object, args: object = (), method: 
              jac: object = None, hess: object = None, hessp: object = None, bounds: object = None,
              constraints: object = (), tol: object = None, callback: object = None,
              options: object = None) -> Any:
-    """Return where a function is least, without bounds and constraints."""
-    refuse_settings("minimize", bounds=bounds, constraints=constraints, hess=hess, hessp=hessp,
-                    callback=callback)
+    """Return where a function is least, between bounds or anywhere."""
+    refuse_settings("minimize", constraints=constraints, hess=hess, hessp=hessp, callback=callback)
     start, given = start_of(x0, "minimize"), as_tuple(args)
     dtype = as_tracer(x0).dtype
     if dtype.kind == "f" and dtype != REAL:
@@ -127,8 +127,10 @@ def minimize(fun: Callable[..., object], x0: object, args: object = (), method: 
     settings = {"method": method, "tol": tol, "options": options}
     if isinstance(jac, str):
         settings["jac"] = jac
+    ends = bounds_of_pairs(bounds, start)
+    settings |= {} if ends is None else {"bounds": ends.as_setting()}
     x, count = searched("minimize", blocks, [start], settings, "array", start.dims)
-    found = with_derivatives(gradient_of(blocks[0]), x, _FAR)
+    found = _between(ends, gradient_of(blocks[0]), x, _FAR)
     return Optimum(found, count, value_at(blocks[0], found))
 
 
@@ -156,9 +158,11 @@ def _squares(block: Block) -> Equations:
     return Equations(prune_block(Block(both.inputs, both.eqns, both.outputs[1:])), own.given)
 
 
-def _without_bounds(name: str, bounds: object) -> None:
-    if not (isinstance(bounds, tuple) and len(bounds) == 2 and bounds == (-np.inf, np.inf)):
-        refuse_settings(name, bounds=bounds)
+def _between(ends: Bounded | None, equations: Equations, x: Tracer, policy: Policy) -> Tracer:
+    """Return a solution with derivatives, between bounds if there are some."""
+    if ends is None:
+        return with_derivatives(equations, x, policy)
+    return ends.with_derivatives(equations, x, policy)
 
 
 def least_squares(fun: Callable[..., object], x0: object, jac: object = "2-point",
@@ -170,7 +174,6 @@ def least_squares(fun: Callable[..., object], x0: object, jac: object = "2-point
                   args: object = (), kwargs: object = None, callback: object = None,
                   workers: object = None) -> Any:
     """Return where the sum of squares of several numbers is least."""
-    _without_bounds("least_squares", bounds)
     refuse_settings("least_squares", loss=None if loss == "linear" else loss,
                     jac_sparsity=jac_sparsity, verbose=verbose or None, kwargs=kwargs or None,
                     callback=callback, workers=workers)
@@ -181,8 +184,10 @@ def least_squares(fun: Callable[..., object], x0: object, jac: object = "2-point
     settings |= {} if x_scale is None else {"x_scale": x_scale}
     settings |= {} if tr_options is None else {"tr_options": tr_options}
     settings |= {"jac": jac} if isinstance(jac, str) else {}
+    ends = bounds_of_two(bounds, start)
+    settings |= {} if ends is None else {"bounds": ends.as_setting()}
     x, count = searched("least_squares", blocks, [start], settings, "array", start.dims)
-    found = with_derivatives(_squares(blocks[0]), x, _NEAR)
+    found = _between(ends, _squares(blocks[0]), x, _NEAR)
     r: Any = value_at(blocks[0], found)
     return Optimum(found, count, r, cost=0.5 * np.sum(r * r))
 
@@ -203,9 +208,11 @@ def curve_fit(f: Callable[..., object], xdata: object, ydata: object, p0: object
               bounds: object = (-np.inf, np.inf), method: object = None, jac: object = None, *,
               full_output: object = False, nan_policy: object = None, **kwargs: object) -> Any:
     """Return the parameters of a curve nearest to data, and their covariances."""
-    _without_bounds("curve_fit", bounds)
     refuse_settings("curve_fit", jac=jac, full_output=full_output or None, nan_policy=nan_policy)
     start = start_of(_parameters(f, p0), "curve_fit")
+    ends = bounds_of_two(bounds, start)
+    if ends is not None and p0 is None:
+        start = as_tracer(ends.middle())
     count = need_int(start.dims[0], "unpacking the parameters of a curve")
     y, weight = as_tracer(ydata), None if sigma is None else as_tracer(sigma)
     if len(y.dims) != 1 or (weight is not None and len(weight.dims) != 1):
@@ -224,8 +231,9 @@ def curve_fit(f: Callable[..., object], xdata: object, ydata: object, p0: object
     block = block_of(residual, start, (), _SQUARES, _vector)
     settings = {"sigma": weight, "absolute_sigma": absolute_sigma, "method": method, **kwargs}
     settings |= {} if check_finite is None else {"check_finite": check_finite}
+    settings |= {} if ends is None else {"bounds": ends.as_setting()}
     x, _ = searched("curve_fit", [run], [start, cast(y, REAL)], settings, "array", start.dims)
-    found = with_derivatives(_squares(block), x, _NEAR)
+    found = _between(ends, _squares(block), x, _NEAR)
     return found, _covariances(block, found, count, bool(absolute_sigma))
 
 

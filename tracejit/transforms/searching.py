@@ -143,6 +143,8 @@ def _minimize_scalar(functions: Sequence[Function], **settings: Any) -> Any:
 def _minimize(functions: Sequence[Function], x0: np.ndarray, **settings: Any) -> Any:
     import scipy.optimize
 
+    if "bounds" in settings:
+        settings["bounds"] = scipy.optimize.Bounds(*settings["bounds"])
     found = scipy.optimize.minimize(functions[0], x0, jac=functions[1] if len(
         functions) > 1 else None, **settings)
     _require(found.success, found.message, "minimize")
