@@ -30,6 +30,16 @@ class Missing(Exception):
     """An object that a stored program refers to is not here."""
 
 
+def _is_own(module: str, root: dict[str, Any]) -> bool:
+    """Return whether a dict has NumPy's names as tracejit's own code reads them.
+
+    In another process they are read from NumPy: what has been put in their place fits no guard.
+    """
+    from tracejit.trace.ground.own_numpy import own_names  # whoever writes has captured
+
+    return root is own_names(module)
+
+
 class PlaceWriter:
     """Writes paths: knows by which of some functions a cell can be found."""
 
@@ -73,6 +83,8 @@ class PlaceWriter:
             if root is self.main and module == MAIN:
                 return ["module", MAIN]
             if module != MAIN and module in sys.modules and vars(sys.modules[module]) is root:
+                return ["module", module]
+            if module in ("numpy", "numpy.linalg") and _is_own(module, root):
                 return ["module", module]
             if type(root) is Given:
                 for k, x in enumerate(self.arguments):

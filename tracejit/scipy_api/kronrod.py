@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["KRONROD_15", "KRONROD_21", "KronrodRule"]
+__all__ = ["KRONROD_15", "KRONROD_21", "RULE_15", "RULE_21", "KronrodRule"]
 
 
 class KronrodRule:
@@ -52,3 +52,7 @@ KRONROD_15 = KronrodRule(
     (0.405845151377397166906606412076961, 0.381830050505118944950369775488975,
      0.190350578064785409913256402421014),
     (0.207784955007898467600689403773245, 0.0, 0.204432940075298892414161999234649))
+
+RULE_15, RULE_21 = ((rule.places, rule.gauss, rule.kronrod, *rule.at_centre)
+                    for rule in (KRONROD_15, KRONROD_21))
+"""What captured code reads of them: arrays and numbers, which a stored program finds by name."""

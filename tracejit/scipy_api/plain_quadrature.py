@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tracejit.ops.calls import stop_gradient
-from tracejit.scipy_api.kronrod import KronrodRule
+from tracejit.scipy_api.kronrod import RULE_15, RULE_21
 
 __all__ = ["integral"]
 
@@ -40,34 +40,34 @@ def value_at(f: Function, t: float, bound: float, ends: int,
     return y / t / t, error
 
 
-def by_rule(f: Function, rule: KronrodRule, low: float, high: float, bound: float, ends: int,
+def by_rule(f: Function, low: float, high: float, bound: float, ends: int,
             args: tuple[object, ...]) -> tuple[float, float, float, float, float]:
     """Return an integral by Kronrod's rule, its error, and the integrals of |f| and |f - mean|.
 
     Besides, the largest error of the integrals that the integrand takes.
     """
+    places, gauss, kronrod, by_gauss, by_kronrod = RULE_15 if ends else RULE_21
     middle, half = 0.5 * (low + high), 0.5 * (high - low)
-    by_gauss, by_kronrod = rule.at_centre
-    found = np.zeros(2 * len(rule.nodes) + 1)  # by one call: a program of integrals is short
+    found = np.zeros(len(places))  # by one call: a program of integrals is short
     inner = 0.0
     for i in range(len(found)):
-        found[i], other = value_at(f, middle + half * rule.places[i], bound, ends, args)
+        found[i], other = value_at(f, middle + half * places[i], bound, ends, args)
         inner = max(inner, other)
     y, values = found[0], stop_gradient(found)
-    gauss, total, size = by_gauss * y, by_kronrod * y, by_kronrod * abs(values[0])
-    for j in range(len(rule.nodes)):
+    coarse, total, size = by_gauss * y, by_kronrod * y, by_kronrod * abs(values[0])
+    for j in range(len(gauss)):
         both = found[2 * j + 1] + found[2 * j + 2]
-        if rule.gauss[j] != 0.0:
-            gauss += rule.gauss[j] * both
-        total += rule.kronrod[j] * both
-        size += rule.kronrod[j] * (abs(values[2 * j + 1]) + abs(values[2 * j + 2]))
+        if gauss[j] != 0.0:
+            coarse += gauss[j] * both
+        total += kronrod[j] * both
+        size += kronrod[j] * (abs(values[2 * j + 1]) + abs(values[2 * j + 2]))
     mean = 0.5 * stop_gradient(total)
     spread = by_kronrod * abs(values[0] - mean)
-    for j in range(len(rule.nodes)):
-        spread += rule.kronrod[j] * (abs(values[2 * j + 1] - mean) + abs(values[2 * j + 2] - mean))
+    for j in range(len(gauss)):
+        spread += kronrod[j] * (abs(values[2 * j + 1] - mean) + abs(values[2 * j + 2] - mean))
     length = abs(stop_gradient(half))
     size, spread = size * length, spread * length
-    error = abs(stop_gradient((total - gauss) * half))
+    error = abs(stop_gradient((total - coarse) * half))
     if spread != 0.0 and error != 0.0:
         error = spread * min(1.0, (200.0 * error / spread) ** 1.5)
     if size > _TINY / (50.0 * _EPS):
@@ -162,7 +162,7 @@ class Bisection:
         self.extrapolates, self.is_plain, self.inner = False, False, 0.0
 
 
-def pieces_of_worst(s: Bisection, f: Function, rule: KronrodRule, bound: float, ends: int,
+def pieces_of_worst(s: Bisection, f: Function, bound: float, ends: int,
                     args: tuple[object, ...]) -> np.ndarray:
     """Return what `by_rule` finds for the halves of the worst interval; for the first as a whole.
 
@@ -173,7 +173,7 @@ def pieces_of_worst(s: Bisection, f: Function, rule: KronrodRule, bound: float, 
     halves = min(s.count, 1)
     for k in range(halves + 1):
         found[0, k], found[1, k], found[2, k], found[3, k], inner = by_rule(
-            f, rule, middle if k else low, middle if k < halves else high, bound, ends, args)
+            f, middle if k else low, middle if k < halves else high, bound, ends, args)
         s.inner = max(s.inner, inner)
     return found
 
@@ -275,13 +275,12 @@ def go_on(s: Bisection, pieces: np.ndarray, epsabs: float, epsrel: float) -> boo
     return reached
 
 
-def integral(f: Function, rule: KronrodRule, low: float, high: float, bound: float, ends: int,
-             epsabs: float, epsrel: float, limit: int,
-             args: tuple[object, ...]) -> tuple[float, float, float]:
+def integral(f: Function, low: float, high: float, bound: float, ends: int, epsabs: float,
+             epsrel: float, limit: int, args: tuple[object, ...]) -> tuple[float, float, float]:
     """Return an integral and its error, by QAGS or QAGI, and the largest error of those within."""
     s, reached = Bisection(low, high, limit), False
     while s.count == 0 or not (reached or s.is_flawed or s.is_met):
-        pieces = pieces_of_worst(s, f, rule, bound, ends, args)
+        pieces = pieces_of_worst(s, f, bound, ends, args)
         reached = begin(s, pieces, epsabs, epsrel) if s.count == 0 else go_on(
             s, pieces, epsabs, epsrel)
     if s.is_rough:

@@ -25,7 +25,6 @@ from tracejit.ir.types import scalar
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.ops.calls import inline_region, stop_gradient
 from tracejit.ops.implicit import RULES, Rule, implied
-from tracejit.scipy_api.kronrod import KRONROD_15, KRONROD_21
 from tracejit.scipy_api.objectives import computed_again
 from tracejit.scipy_api.plain_integrands import exact, part_of
 from tracejit.scipy_api.plain_quadrature import integral
@@ -168,10 +167,10 @@ def _rising(f: Integrand, low: object, high: object, tolerances: tuple[object, .
     _require_finite(low, high)
     is_open = [isinstance(x, float) and np.isinf(x) for x in (low, high)]
     kind = 2 if all(is_open) else -1 if is_open[0] else 1 if is_open[1] else 0
-    common: tuple[object, ...] = (KRONROD_21, low, high, 0.0, 0)
+    common: tuple[object, ...] = (low, high, 0.0, 0)
     if kind:
         bound = 0.0 if kind == 2 else high if kind == -1 else low
-        common = (KRONROD_15, 0.0, 1.0, bound, kind)
+        common = (0.0, 1.0, bound, kind)
     fine = [np.maximum(x * x, 1e-16) for x in tolerances]  # type: ignore[operator]
     settings = (*common, *tolerances, most), (*common, *fine, max(most, _FINE_LIMIT))
     is_traced = f.reads_traced() or isinstance(low, TracedOperand) or isinstance(

@@ -32,9 +32,11 @@ _UNDECIDED = ("a solution is at a bound that it would not leave without it: ther
               "to one side and another to the other")
 
 
-def _if_unique(tangent: Any, is_unique: Tracer) -> Any:
-    return None if tangent is None else tangent * np.where(
-        assured(is_unique, _UNDECIDED), 1.0, np.nan)  # type: ignore[arg-type]
+def _if_unique(tangent: Tracer | None, is_unique: Tracer) -> Any:
+    if tangent is None:
+        return None
+    one = np.where(assured(is_unique, _UNDECIDED), 1.0, np.nan)  # type: ignore[arg-type]
+    return tangent * one
 
 
 RULES["unique"] = Rule(lambda results, operands, tangents: [_if_unique(tangents[0], operands[1])],
@@ -100,15 +102,16 @@ def _parts(bounds: object) -> tuple[object, object] | None:
     return low, high
 
 
-def bounds_of_two(bounds: Any, like: Tracer) -> Bounded | None:
+def bounds_of_two(bounds: object, like: Tracer) -> Bounded | None:
     """Return bounds that are lower and upper ones; None for none."""
-    low, high = _parts(bounds) or bounds
+    given: Any = _parts(bounds) or bounds
+    low, high = given
     none = all(isinstance(x, float) and x == away for x, away in (
         (low, -np.inf), (high, np.inf)))
     return None if none else Bounded(low, high, like)
 
 
-def bounds_of_pairs(bounds: Any, like: Tracer) -> Bounded | None:
+def bounds_of_pairs(bounds: object, like: Tracer) -> Bounded | None:
     """Return bounds that are a pair for each component, of which None stands for infinity."""
     if bounds is None:
         return None
@@ -117,7 +120,8 @@ def bounds_of_pairs(bounds: Any, like: Tracer) -> Bounded | None:
         return Bounded(*parts, like)
     if isinstance(bounds, (Tracer, np.ndarray)):
         return Bounded(bounds[:, 0], bounds[:, 1], like)
-    pairs = [tuple(pair) for pair in bounds]
+    given: Any = bounds
+    pairs = [tuple(pair) for pair in given]
     return Bounded(_column(pairs, 0, -np.inf), _column(pairs, 1, np.inf), like)
 
 

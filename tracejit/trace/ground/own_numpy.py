@@ -15,7 +15,7 @@ import numpy as np
 from tracejit.errors import Refusal
 from tracejit.trace.ground.modules import replaced
 
-__all__ = ["is_replaced", "keep_numpy", "require_numpy"]
+__all__ = ["is_replaced", "keep_numpy", "own_names", "require_numpy"]
 
 _MODULES = (np, np.linalg)
 
@@ -46,6 +46,11 @@ def _own() -> ModuleType:
     own = _copy(sys.modules["numpy"])
     vars(own).update(linalg=_copy(own.linalg))
     return own
+
+
+def own_names(module: str) -> dict[str, object]:
+    """Return the names of one of NumPy's modules as tracejit's own code reads them."""
+    return vars(_own() if module == "numpy" else _own().linalg)
 
 
 def keep_numpy() -> None:

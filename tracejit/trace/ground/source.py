@@ -34,11 +34,10 @@ LIKE_USERS = frozenset(os.path.join(PACKAGE, *path.split("/")) for path in (
     "trace/python/pooled.py", "trace/python/pooled_attributes.py",
     "trace/python/range_questions.py", "trace/python/from_generators.py",
     "trace/python/itertools_in_python.py", "trace/python/numbers_in_python.py",
-    "scipy_api/plain_distributions.py",
+    "scipy_api/plain_distributions.py", "scipy_api/plain_systems.py", "scipy_api/plain_sums.py",
     *(f"scipy_api/plain_{name}.py" for name in (
         "bands", "definite", "events", "integrands", "iterations", "odes", "peaks", "quadrature",
-        "roots", "sections", "signals", "splines", "sums", "systems")),
-    "trace/ground/generated.py"))
+        "roots", "sections", "signals", "splines")), "trace/ground/generated.py"))
 """The files of this package whose functions are captured as users' are."""
 
 _REWRITTEN: dict[int, tuple[CodeType, FunctionSource]] = {}
