@@ -288,8 +288,9 @@ OF_SCATTERED = [f"scipy.interpolate.{name}" for name in (
 """Functions with cases in `test_surfaces.py`."""
 
 
-OF_SEARCHES = [f"scipy.optimize.{name}" for name in (  # test_searches.py
-    "root", "fsolve", "toms748", "minimize_scalar", "minimize", "least_squares", "curve_fit")]
+OF_SEARCHES = [f"scipy.optimize.{name}" for name in (  # test_searches.py, test_assignments.py
+    "root", "fsolve", "toms748", "minimize_scalar", "minimize", "least_squares", "curve_fit",
+    "linear_sum_assignment")]
 OF_ROOTS = [f"scipy.optimize.{name}" for name in ("brentq", "bisect", "newton", "root_scalar")]
 """Functions with cases in `test_roots.py`."""
 

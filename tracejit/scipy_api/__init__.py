@@ -1,6 +1,7 @@
 """SciPy's functions and objects on tracers: each in terms of ops, and without importing SciPy."""
 
 from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch tables)
+    assignments,
     band_changes,
     bernstein,
     bessel,
