@@ -290,7 +290,7 @@ OF_SCATTERED = [f"scipy.interpolate.{name}" for name in (
 
 OF_SEARCHES = [f"scipy.optimize.{name}" for name in (  # test_searches.py, test_assignments.py
     "root", "fsolve", "toms748", "minimize_scalar", "minimize", "least_squares", "curve_fit",
-    "linear_sum_assignment")]
+    "linear_sum_assignment", "nnls")]
 OF_ROOTS = [f"scipy.optimize.{name}" for name in ("brentq", "bisect", "newton", "root_scalar")]
 """Functions with cases in `test_roots.py`."""
 

@@ -55,7 +55,7 @@ not_captured("scipy.optimize", {
     SOLUTIONS: "anderson broyden1 broyden2 diagbroyden excitingmixing linearmixing "
                "newton_krylov",
     DIFFERENCES: "approx_fprime check_grad",
-    CHOICES: "isotonic_regression linprog lsq_linear milp nnls "
+    CHOICES: "isotonic_regression linprog lsq_linear milp "
              "quadratic_assignment",
     OBJECTS: "BFGS Bounds BroydenFirst HessianUpdateStrategy InverseJacobian KrylovJacobian "
              "LbfgsInvHessProduct LinearConstraint NonlinearConstraint OptimizeResult RootResults "

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+import tracejit.transforms.linear_fits  # noqa: F401  (enters their captures)
 from tracejit.autodiff.solutions import Equations, closed, pushed_forward, value_of
 from tracejit.autodiff.transforms import gradient_block
 from tracejit.ir.core import Block, Value
