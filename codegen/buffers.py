@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,7 +18,7 @@ from tracejit.codegen.liveness import Liveness
 from tracejit.codegen.size_bounds import SizeBounds
 from tracejit.ir.control import LoopEqn, region_kind
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
-from tracejit.ir.dims import Dim, dim_values, maximum, product
+from tracejit.ir.dims import Dim, dim_values, is_nonneg, maximum, product, substitute
 from tracejit.ir.lowering import Alias, Gather, Library, LogOp, Region, Write
 from tracejit.ir.types import Aval, scalar
 from tracejit.ir.walk import all_eqns
@@ -63,22 +64,32 @@ def writes_in_step(eqn: Eqn, old: Value, elements: Elements) -> bool:
     if how.gathered:
         return eqn.inputs[0] is old and old not in {
             w for a in eqn.inputs[1:] for w in elements.leaves(a)}
-    index: Idx = tuple(v.dim for v in loop_vars(eqn.inputs[1].aval.shape))
+    shape = eqn.inputs[1].aval.shape
+    part = dict(zip(loop_vars(shape), shape, strict=True))
+    index: Idx = tuple(v.dim for v in part)
     written = write_index(eqn.params["at"], index)
     return all(v is not old or (at is not None and v.aval.shape == new.aval.shape and (
-                   tuple(at) == tuple(written) or _never_meet(at, written, index)))
+                   tuple(at) == tuple(written) or _never_meet(at, written, part)))
                for v, at in elements.loads(eqn.inputs[1], index))
 
 
-def _never_meet(read: Idx, written: Idx, index: Idx) -> bool:
+def _never_meet(read: Idx, written: Idx, part: Mapping[Value, Dim]) -> bool:
     """Whether the elements that are read at any places of a part are others than those written.
 
-    They are if along some axis all are written at one place, and read a number of places beside it:
-    `y[:, j] = y[:, j - 1] + y[:, j - 2]`.
+    They are if along some axis all that are read lie before or behind all that are written:
+    `y[:, j] = y[:, j - 1] + y[:, j - 2]`, `y[i + 1:] -= x[i + 1:, None] * y[i]`.
+
+    part -- the sizes of the part's axes by the variables of the indices
     """
-    running = {v for i in index for v in dim_values(i)}
-    return any(isinstance(r - w, int) and r - w != 0 and not running & {*dim_values(w)}
-               for r, w in zip(read, written, strict=True))
+    others = {v: w.dim for v, w in zip(part, loop_vars(tuple(part.values())),
+                                      strict=True)}
+    ranges = {w: (0, size - 1) for v, size in part.items()
+              for w in (v, *dim_values(others[v]))}
+    for r, w in zip(read, written, strict=True):
+        apart = substitute(r, others) - w
+        if is_nonneg(apart - 1, ranges) or is_nonneg(-apart - 1, ranges):
+            return True
+    return False
 
 
 class Buffers:

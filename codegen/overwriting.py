@@ -14,9 +14,11 @@ __all__ = ["made_of_their_target", "overwritten"]
 
 
 def made_of_their_target(graph: Graph, block: Block, elements: Elements) -> Iterator[Value]:
-    """Yield the values written to a part of an array whose other elements they read.
+    """Yield what is stored of the values written to a part of an array whose elements they read.
 
-    Stored, they take the memory of the part; else the write would need a copy of the array.
+    Stored as they are, they take the memory of the part; else the write would need a copy of the
+    array. Of `a[k + 1:, k + 1:] -= a[k + 1:, k, None] * a[k, k + 1:]` it is enough to store the
+    column and the row: read while the rest is written, they would be read again for each element.
     """
     for k, eqn in enumerate(block.eqns):
         for region in eqn.regions:
@@ -27,9 +29,28 @@ def made_of_their_target(graph: Graph, block: Block, elements: Elements) -> Iter
         old, value = eqn.inputs[:2]
         if isinstance(old, Value) and isinstance(value, Value) and is_array(value) and (
                 elements.computes(value) and old not in graph.inputs
-                and not _is_used(old, block.eqns[k + 1:], block.outputs)
-                and not writes_in_step(eqn, old, elements)):
-            yield value
+                and not _is_used(old, block.eqns[k + 1:], block.outputs)):
+            if writes_in_step(eqn, old, elements):
+                yield from _repeated_parts(value, old, _rank(value), elements)
+            else:
+                yield value
+
+
+def _repeated_parts(v: Value, old: Value, rank: int, elements: Elements) -> Iterator[Value]:
+    """Yield the parts of an array that an array of a higher rank is made of."""
+    if not elements.is_virtual(v) or old not in elements.leaves(v):
+        return
+    if _rank(v) < rank and not elements.computes(v):
+        yield v
+        return
+    for a in elements.makers[v].inputs:
+        if is_array(a):
+            yield from _repeated_parts(a, old, rank, elements)
+
+
+def _rank(v: Value) -> int:
+    """Return how many axes of an array have not one index alone."""
+    return sum(d != 1 for d in v.aval.shape)
 
 
 def overwritten(block: Block, elements: Elements) -> Iterator[Value]:
