@@ -255,3 +255,32 @@ def test_results_are_put_together_anew(result):
     for _ in range(3):
         assert equal(f(p), result(p))
     assert f(p) is not f(p) or f(p) in (None, ())
+
+
+@pytest.mark.parametrize("name", ["flat", "dict", "list", "tuple"])
+def test_loaded_programs_are_as_fast(name, tmp_path, monkeypatch):
+    """A call is taken apart by Python where it is of another kind, which is an error."""
+    if name == "flat":
+        f, args, others = lambda w, x: np.sum(w * x), (W, X), (W, 2)
+    else:
+        f, nest = NESTS[name]
+        args, others = (nest, X), (nest, [X])
+    g = tracejit.value_and_grad(f)
+    g.trace(*args).lower().compile().save(tmp_path / "program.tj")
+    loaded = tracejit.load(tmp_path / "program.tj")
+    slow: list[object] = []
+    whole = type(loaded).attempt
+
+    def attempt(self: Any, args: Any, kwargs: Any) -> Any:
+        slow.append(args)
+        return whole(self, args, kwargs)
+
+    monkeypatch.setattr(type(loaded), "attempt", attempt)
+    assert equal(loaded(*args), g(*args))
+    assert equal(loaded(*args), g(*args))
+    assert slow == []
+    with pytest.raises(TypeError, match="was compiled for"):
+        loaded(*others)
+    with pytest.raises(TypeError, match="was compiled for"):
+        loaded(args[0], x=args[1])
+    assert len(slow) == 2

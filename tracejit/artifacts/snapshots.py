@@ -26,6 +26,7 @@ from tracejit.artifacts.places import Missing
 from tracejit.artifacts.request import spec_text, structure_of_text, structure_text
 from tracejit.errors import SnapshotError, TracejitError
 from tracejit.ir.draws import is_generator
+from tracejit.program.nested_calls import fast_call
 from tracejit.program.specialisation import Specialisation, not_here
 from tracejit.signals import keeping_signals
 from tracejit.store.digests import digest
@@ -144,10 +145,13 @@ class Snapshot:
         self.graph, self.source = graph, source
         self._device = device
         self.__name__ = specialisation.interface.name
+        self._fast = fast_call(specialisation, not_here) or not_here
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run the program."""
-        result = self.attempt(args, kwargs)
+        result = self._fast(*args, **kwargs)
+        if result is NotImplemented:
+            result = self.attempt(args, kwargs)
         if result is not NotImplemented:
             return result
         specs, _ = self._specs(flatten_call(args, kwargs)[0])

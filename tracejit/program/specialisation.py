@@ -357,7 +357,7 @@ def _constant(memo: dict[int, object], x: object,
     return source.read() if isinstance(source, Path) else source(x, memo)
 
 
-def not_here(*args: object) -> Any:
+def not_here(*args: object, **kwargs: object) -> Any:
     """Say that a call is not for the entry that was asked."""
     return NotImplemented
 

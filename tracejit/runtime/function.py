@@ -22,9 +22,9 @@ from tracejit.ir.cells import line_name
 from tracejit.ir.draws import is_generator
 from tracejit.ir.showing import SILENT
 from tracejit.program.forks import require_whole
+from tracejit.program.nested_calls import fast_call
 from tracejit.program.request import Request, key_of
 from tracejit.program.specialisation import Specialisation
-from tracejit.runtime.nested_calls import can_take_apart, write_call
 from tracejit.runtime.tracebacks import hide_frames, hiding_frames
 from tracejit.signals import keeping_signals
 from tracejit.trace.ground.active import CAPTURES, is_tracing
@@ -283,14 +283,9 @@ class Function(Displayed, Generic[P, R]):
         self._table.setdefault(call.key, []).insert(0, made)
         if len(self._table) > MOST_KINDS:
             del self._table[next(iter(self._table))]
-        if made.entry is not None and not settings().changes_calls:
-            entry = made.entry
-            if made.takes_leaves:
-                result = made.interface.structure
-                entry = write_call(call.structure, result, entry, self._following()) if (
-                    can_take_apart(call.structure, result)) else None
-            if entry is not None:
-                _ENTRIES.use(self, entry)
+        entry = fast_call(made, self._following(), hide_frames)
+        if entry is not None and not settings().changes_calls:
+            _ENTRIES.use(self, entry)
         return made
 
     def _compile(self, call: Request) -> Specialisation:

@@ -26,19 +26,32 @@ from typing import Any
 
 from tracejit.classes import attributes_lie_in, made_of, registration_of
 from tracejit.exact import same
-from tracejit.runtime.tracebacks import hide_frames
+from tracejit.program.specialisation import Specialisation
 from tracejit.tree import Structure, is_object
 
-__all__ = ["can_take_apart", "write_call"]
+__all__ = ["fast_call"]
+
+Hide = Callable[[BaseException], object]
 
 _LARGEST = 128
 """The most leaves of a call that is written out."""
 
 
-def can_take_apart(call: Structure, result: Structure) -> bool:
-    """Return whether the code can be written for calls and results of some structures."""
-    return not call.repeats and call.count <= _LARGEST and all(map(_is_known, (
-        *call.parts[0].parts, *call.parts[1].parts, result)))
+def fast_call(s: Specialisation, slow: Callable[..., object],
+              hide: Hide = lambda error: None) -> Callable[..., Any] | None:
+    """Return the function by which calls like a specialisation's take the fast way, if any do.
+
+    slow -- is called in the same way where the arguments are not as expected
+    hide -- takes the frames that are not users' from an exception
+    """
+    if s.entry is None or not s.takes_leaves:
+        entry: Callable[..., Any] | None = s.entry
+        return entry
+    call, result = s.structure, s.interface.structure
+    if call.repeats or call.count > _LARGEST or not all(map(_is_known, (
+            *call.parts[0].parts, *call.parts[1].parts, result))):
+        return None
+    return _written(call, result, s.entry, slow, hide)
 
 
 def _is_known(s: Structure) -> bool:
@@ -55,12 +68,11 @@ def _is_known(s: Structure) -> bool:
         attributes_lie_in(kind, s.aux))
 
 
-def write_call(call: Structure, result: Structure, inner: Callable[..., object],
-               slow: Callable[..., object]) -> Callable[..., Any]:
+def _written(call: Structure, result: Structure, inner: Callable[..., object],
+             slow: Callable[..., object], hide: Hide) -> Callable[..., Any]:
     """Return the function that takes a call apart, and puts the result together.
 
     inner -- is called with the leaves; returns `NotImplemented`, a tuple of the results, or one
-    slow  -- is called as the function is where the arguments are not as expected
     """
     writer = _Writer()
     writer.take_call_apart(*call.parts)
@@ -72,9 +84,9 @@ def write_call(call: Structure, result: Structure, inner: Callable[..., object],
         writer.lines.append(f"{', '.join(names)} = found")
     writer.lines.append(f"return {writer.put_together(result, iter(names))}")
     lines = ["def call(*args, **kwargs):", "    try:", *(f"        {x}" for x in writer.lines),
-             "    except Exception as e:", "        hide_frames(e)", "        raise"]
+             "    except Exception as e:", "        hide(e)", "        raise"]
     names_of_code = {**writer.constants, "inner": inner, "slow": slow, "same": same,
-                     "hide_frames": hide_frames, "new": tuple.__new__,
+                     "hide": hide, "new": tuple.__new__,
                      "made_of": made_of}
     exec(compile("\n".join(lines), "<string>", "exec"), names_of_code)  # no frame of a user's
     made: Callable[..., Any] = names_of_code["call"]
