@@ -175,3 +175,25 @@ def test_compiled() -> None:
         compiled = tracejit.jit(f)
         for point in POINTS:
             assert compiled(np.array(point)) == pytest.approx(f(np.array(point)), rel=1e-12)
+
+
+def item_or_number(x: Any) -> Any:
+    t, seen = x[0] * 2.0, []
+    try:
+        p = (t, 0.5)
+        t = p[1]
+        for _ in x:
+            try:
+                for _ in x:
+                    t -= x[1]
+            finally:
+                t = next((s for s in seen if s > 1.0), t)
+    except IndexError:
+        t += 400.0
+    return t + sum(seen)
+
+
+def test_a_probe_that_cannot_be_repeated_is_no_error_of_its_own() -> None:
+    """It is refused by the line that leaves a float or a `np.float64`."""
+    with tracejit.config(disable_jit=True), pytest.raises(tracejit.Refusal, match="TJ413"):
+        tracejit.jit(item_or_number)(np.array([0.7, 0.6, 0.9]))

@@ -12,6 +12,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from tracejit.trace.ground.context import current
+from tracejit.trace.ground.restarts import NotRepeatable
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.python.attributes import attribute_of_traced
 from tracejit.trace.python.calls_with_choices import hands_on, is_of_package
@@ -184,6 +185,8 @@ def _signature(fn: Callable[[object], object], x: object) -> Any:
     with current().region("probe") as (frame, scope):
         try:
             found = _type(fn(x))
+        except NotRepeatable:
+            return None
         except Exception as e:
             if not is_pythons(e) and not isinstance(e, BranchRaised):
                 raise
