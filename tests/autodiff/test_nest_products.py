@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -118,7 +119,7 @@ def test_in_the_order_of_the_program_nothing_is_a_product(programs):
     programs.append(_program(PRODUCTS["added"]))
     f = programs[-1].function
     lowered = tracejit.grad(f).trace(*args).lower()
-    assert lowered.source.count(" gemm(") == 2 and "TJ805" in lowered.why()
+    assert len(re.findall(r" gemm(_at)?\(", lowered.source)) == 2 and "TJ805" in lowered.why()
     for options in ({"fp": "strict"}, {"without": "blocking"}):
         lowered = tracejit.grad(f, **options).trace(*args).lower()
-        assert " gemm(" not in lowered.source and "TJ805" not in lowered.why()
+        assert " gemm" not in lowered.source and "TJ805" not in lowered.why()

@@ -33,7 +33,10 @@ def test_a_negative_float_to_a_broken_power_is_an_error() -> None:
 
 def test_an_int_to_a_negative_power_that_is_data_is_an_error() -> None:
     with pytest.raises(ValueError, match="float in Python"):
-        tracejit.jit(lambda n, m: n ** m)(2, -1)
+        tracejit.jit(lambda n, x: n ** int(x[0]))(2, np.array([-1.0]))
+    power = tracejit.jit(lambda n, m: n ** m)
+    for n, m in ((2, -1), (2, 3), (-1, -3), (3, 0)):
+        assert power(n, m) == n ** m and type(power(n, m)) is type(n ** m)
     assert tracejit.jit(lambda n: n ** -1)(2) == 0.5
 
 

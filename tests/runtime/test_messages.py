@@ -576,6 +576,10 @@ def to_the_power(n: Any, m: Any) -> Any:
     return n ** m  # <-- here
 
 
+def to_the_power_of_data(n: Any, x: Any) -> Any:
+    return n ** int(x[0])  # <-- here
+
+
 UNSET = ("cannot access local variable 'y' where it is not associated with a value: it is set in "
          "only one "
          "branch, or in a loop that did not run. Set it before")
@@ -605,7 +609,7 @@ RUN_ERRORS: dict[str, tuple[Any, tuple[Any, ...], type, str]] = {
     "negative power of ints": (to_the_power, (np.array([2, 3]), -1 * np.ones(2, int)), ValueError,
                                "Integers to negative integer powers are not allowed."),
     "negative power of an int": (
-        to_the_power, (2, -1), ValueError,
+        to_the_power_of_data, (2, np.array([-1.0])), ValueError,
         "an int to the power of a negative int is a float in Python, and which it is depends on "
         "data: make one of them a float"),
     "cholesky": (factors, (-np.eye(3),), np.linalg.LinAlgError, "Matrix is not positive definite"),
