@@ -21,15 +21,18 @@ _BITS = {"&": ir.IRBuilder.and_, "|": ir.IRBuilder.or_, "^": ir.IRBuilder.xor}
 _ORDERS = ("<", "<=", ">", ">=", "==", "!=")
 
 
-def operate(builder: ir.IRBuilder, op: str,
-            operands: Sequence[tuple[types.Type, Any]]) -> tuple[types.Type, Any] | None:
-    """Return what an operator makes of two int64, floats or truths of one type; None for others."""
+def operate(builder: ir.IRBuilder, op: str, operands: Sequence[tuple[types.Type, Any]], *,
+            wraps: bool) -> tuple[types.Type, Any] | None:
+    """Return what an operator makes of two int64, floats or truths of one type; None for others.
+
+    wraps -- whether ints may leave 64 bits, and wrap around as NumPy's do; places and sizes do not
+    """
     (kind, a), (other, b) = ((types.unliteral(k), x) for k, x in operands)
     if kind != other:
         return None
     if kind == types.int64:
         if op in _INTEGERS:
-            return kind, _INTEGERS[op](builder, a, b, flags=("nsw",))
+            return kind, _INTEGERS[op](builder, a, b, flags=() if wraps else ("nsw",))
         if op in _ORDERS:
             return types.boolean, builder.icmp_signed(op, a, b)
     if kind in (types.float32, types.float64):

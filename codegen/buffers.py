@@ -81,8 +81,7 @@ def _never_meet(read: Idx, written: Idx, part: Mapping[Value, Dim]) -> bool:
 
     part -- the sizes of the part's axes by the variables of the indices
     """
-    others = {v: w.dim for v, w in zip(part, loop_vars(tuple(part.values())),
-                                      strict=True)}
+    others = {v: w.dim for v, w in zip(part, loop_vars(tuple(part.values())), strict=True)}
     ranges = {w: (0, size - 1) for v, size in part.items()
               for w in (v, *dim_values(others[v]))}
     for r, w in zip(read, written, strict=True):

@@ -194,7 +194,8 @@ def _emit(functions: Functions, symbol: str, contexts: tuple[Any, Any], module: 
     tables = LineTables(module, functions.path) if with_lines else None
     places = write(kernel).places if with_lines else ()
     lines = {id(place.node): place.first for place in places}
-    translator = Translator(contexts, module, functions.names, lines, tables)
+    scalars = {b.name for b in kernel.inputs if not b.values[0].aval.shape}
+    translator = Translator(contexts, module, functions.names, lines, tables, scalars)
     scopes = _scopes(kernel)
     for part in kernel.parts:
         kinds = [scopes[a.name] if isinstance(a, Array) else NUMBA_TYPES[a.dtype]

@@ -17,7 +17,7 @@ import builtins
 import functools
 import inspect
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -94,10 +94,12 @@ class Translator:
     names    -- the functions that Loop IR calls, by name
     lines    -- the line of the source that each node is on, by the node's identity; none for a
                 module without a table of lines
+    scalars  -- the buffers that hold a number each, of which sizes are made
     """
 
     def __init__(self, contexts: tuple[Any, Any], module: ir.Module, names: Mapping[str, Any],
-                 lines: Mapping[int, int], tables: LineTables | None) -> None:
+                 lines: Mapping[int, int], tables: LineTables | None,
+                 scalars: Set[str] = frozenset()) -> None:
         self.typing, self.context = contexts
         self.module, self.names, self.lines, self.tables = module, names, lines, tables
         self.builder = ir.IRBuilder()
@@ -106,6 +108,9 @@ class Translator:
         """Of scalars that change, the memory, which LLVM makes registers of."""
         self.vectors: dict[int, int] = {}
         self.sizes: set[str] = set()
+        self.scalars = scalars
+        self.data: set[str] = set()
+        """The scalars that are made of elements of arrays."""
         self.moved: dict[tuple[object, ...], ir.Value] = {}
         """Pointers to elements that have a long offset in their buffer, and the sizes in it."""
         self.status: Any = None
@@ -125,7 +130,7 @@ class Translator:
         given = self.context.call_conv.decode_arguments(self.builder, kinds, made)
         self.values = {n: (kind, value) for (n, kind), value in
                        zip(parameters, given, strict=True)}
-        self.places, self.moved, self.status = {}, {}, None
+        self.places, self.moved, self.data, self.status = {}, {}, set(), None
         self.sizes = {n for n, kind in parameters if kind == types.int64}
         self.vectors = vectors_at_once(nodes)
         if self.tables is not None:
@@ -161,12 +166,14 @@ class Translator:
         """Keep a value that is set once."""
         kind, value = self.expression(node.expression)
         plain = types.unliteral(kind)
+        self._note(node)
         self.values[node.name] = plain, self._cast((kind, value), plain)
 
     def assign(self, node: Assign) -> None:
         """Put a value to the place of a scalar that changes."""
         kind, value = self.expression(node.expression)
         plain = types.unliteral(kind)
+        self._note(node)
         if node.name not in self.places:
             place = cgutils.alloca_once(self.builder, self.context.get_value_type(plain))
             self.places[node.name] = plain, place
@@ -174,6 +181,11 @@ class Translator:
         if wanted != plain:
             raise CompilerError(f"{node.name} is of type {wanted}, and given a {plain}")
         self.builder.store(self._cast((kind, value), plain), place)
+
+    def _note(self, node: Let | Assign) -> None:
+        """Note a scalar that is made of elements of arrays."""
+        if self._is_data(node.expression):
+            self.data.add(node.name)
 
     def store(self, node: Store) -> None:
         """Store an element."""
@@ -369,7 +381,15 @@ class Translator:
         operands = [self.expression(e.a), self.expression(e.b)]
         if e.op == "*" and any(isinstance(kind, types.Complex) for kind, _ in operands):
             return self._complex_product(operands)
-        return operate(self.builder, e.op, operands) or self.call(_OPERATORS[e.op], operands)
+        wraps = types.unliteral(operands[0][0]) == types.int64 and self._is_data(e)
+        return operate(self.builder, e.op, operands, wraps=wraps) or self.call(
+            _OPERATORS[e.op], operands)
+
+    def _is_data(self, e: Expression) -> bool:
+        """Whether an expression has elements of arrays as operands, or scalars made of such."""
+        if isinstance(e, Load):
+            return e.buffer not in self.scalars
+        return (isinstance(e, Var) and e.name in self.data) or any(map(self._is_data, e.parts))
 
     def _complex_product(self, operands: Sequence[Typed]) -> Typed:
         """Multiply complex numbers as NumPy does, which Numba no longer does under Python 3.14."""

@@ -1,7 +1,7 @@
 """Calls with nested arguments, and by keywords: Python code that takes them apart for the entry.
 
 Of a specialisation's structure a function is written that has no loop and asks nothing twice. For
-`f({"w": w, "b": b}, x)` it is
+`f({"w": w, "b": b}, x)` it is, in short,
 
     def call(*args, **kwargs):
         if len(args) != 2 or kwargs or type(args[0]) is not dict or len(args[0]) != 2:
@@ -86,8 +86,7 @@ def _written(call: Structure, result: Structure, inner: Callable[..., object],
     lines = ["def call(*args, **kwargs):", "    try:", *(f"        {x}" for x in writer.lines),
              "    except Exception as e:", "        hide(e)", "        raise"]
     names_of_code = {**writer.constants, "inner": inner, "slow": slow, "same": same,
-                     "hide": hide, "new": tuple.__new__,
-                     "made_of": made_of}
+                     "hide": hide, "new": tuple.__new__, "made_of": made_of}
     exec(compile("\n".join(lines), "<string>", "exec"), names_of_code)  # no frame of a user's
     made: Callable[..., Any] = names_of_code["call"]
     return made
