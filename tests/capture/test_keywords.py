@@ -330,6 +330,30 @@ def test_a_refusal_names_keyword_and_line(call: Any, text: str) -> None:
     assert str(caught.value).startswith(f"{__file__}:")
 
 
+NOT_GIVEN = [(label, name) for label, f in CAPTURED.items() if not isinstance(f, np.ufunc)
+             for name, p in inspect.signature(f).parameters.items() if p.default is np._NoValue]
+BY_PLACE: dict[str, Callable[..., Any]] = {
+    "the last": lambda x: np.sum(x, 0, None, None, np._NoValue, np._NoValue, np._NoValue),
+    "in the midst": lambda x: np.diff(x, 1, -1, np._NoValue, x[:, :1]),
+    "two of some": lambda x: np.mean(x, 0, None, None, np._NoValue, where=np._NoValue),
+    "by place and by name": lambda x: np.std(x, 0, None, None, 1, np._NoValue, mean=np._NoValue)}
+
+
+@pytest.mark.parametrize(("label", "name"), NOT_GIVEN)
+def test_what_is_no_value_is_not_given(label: str, name: str) -> None:
+    f = CAPTURED[label]
+    args = ARGUMENTS.get(f.__name__, (M,))
+    expected = plain(f, args, name, np._NoValue)
+    if expected is not None:  # the minimum of `np.clip` that is given by place, say
+        assert difference(captured(f, args, name, np._NoValue), expected) == ""
+
+
+@pytest.mark.parametrize("call", BY_PLACE.values(), ids=BY_PLACE)
+def test_what_is_no_value_by_its_place_is_not_given(call: Callable[..., Any]) -> None:
+    with tracejit.config(disable_jit=True):
+        np.testing.assert_allclose(tracejit.jit(call)(M), call(M), rtol=1e-14)
+
+
 def test_a_keyword_that_is_none_is_an_error() -> None:
     with pytest.raises(TypeError, match=r"np\.sum\(\) got an unexpected keyword argument 'axes'"):
         tracejit.jit(lambda x: np.sum(x, axes=0))(M)

@@ -39,6 +39,8 @@ def checking_keywords(capture: Callable[..., object], captured: object,
 
     @functools.wraps(capture)
     def checked(*args: object, **kwargs: object) -> Any:
+        if method is None:
+            args, kwargs = _without_no_value(captured, args, kwargs)
         if len(args) > places and not any_number:
             kwargs = _named(captured, method, args[places:], places, kwargs)
             args = args[:places]
@@ -69,6 +71,18 @@ def _common_places(captured: object, method: str | None,
         if mine != name and mine in names:
             return k
     return len(own)
+
+
+def _without_no_value(captured: object, args: tuple[object, ...],
+                      kwargs: dict[str, object]) -> tuple[tuple[object, ...], dict[str, object]]:
+    """Return arguments without those that are `np._NoValue`, by which NumPy means not given."""
+    first = next((k for k, x in enumerate(args) if x is np._NoValue), len(args))
+    if first < len(args) and _parameters(captured):
+        kwargs = _named(captured, None, args[first:], first, kwargs)
+        args = args[:first]
+    if any(x is np._NoValue for x in kwargs.values()):
+        kwargs = {name: x for name, x in kwargs.items() if x is not np._NoValue}
+    return args, kwargs
 
 
 def _named(captured: object, method: str | None, args: tuple[object, ...], first: int,
