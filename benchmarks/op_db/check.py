@@ -27,8 +27,8 @@ class Differs(Exception):
     """Two results are not the same."""
 
 
-def agree(what: str, found: Any, expected: Any, scale: float = 1.0) -> None:
-    """Raise `Differs` unless two arrays are equal but for rounding."""
+def agree(what: str, found: Any, expected: Any, scale: float = 1.0, at: Any = 0.0) -> None:
+    """Raise `Differs` unless two arrays, derivatives at a point, are equal but for rounding."""
     found, expected = np.asarray(found), np.asarray(expected)
     if found.shape != expected.shape:
         raise Differs(f"{what}: shape {found.shape}, not {expected.shape}")
@@ -41,8 +41,10 @@ def agree(what: str, found: Any, expected: Any, scale: float = 1.0) -> None:
     with np.errstate(all="ignore"):
         if not np.allclose(found, expected, rtol, 0.1 * atol, equal_nan=True):
             wrong = ~np.isclose(found, expected, rtol, 0.1 * atol, equal_nan=True)
+            place = "" if np.isfinite(np.broadcast_to(at, wrong.shape)[wrong]).any() else (
+                " where the argument is infinite or NaN")
             raise Differs(f"{what}: {found[wrong].ravel()[0]}, not {expected[wrong].ravel()[0]} "
-                          f"({wrong.sum()} of {wrong.size})")
+                          f"({wrong.sum()} of {wrong.size}){place}")
 
 
 def first_line(error: BaseException) -> str:
@@ -184,7 +186,7 @@ def same(expected: list[Any], found: Any) -> None:
 def derivatives(program: Any, sample: Sample, known: Reference, chosen: list[int],
                 rng: np.random.Generator, gradgrad: bool) -> str:
     """Compare value and gradient, and the second gradient where PyTorch has one."""
-    leaves = sample.leaves
+    leaves, arrays = sample.leaves, sample.arrays()
 
     def chosen_and_all(*arrays: Any) -> Any:
         results = program(*arrays)
@@ -201,7 +203,7 @@ def derivatives(program: Any, sample: Sample, known: Reference, chosen: list[int
         f, e = np.asarray(f), e.numpy(force=True)
         if f.dtype != e.dtype:
             raise Differs(f"gradient by argument {k}: {f.dtype}, not {e.dtype}")
-        agree(f"gradient by argument {k}", f, e)
+        agree(f"gradient by argument {k}", f, e, at=arrays[k])
     if not gradgrad:
         return "gradient"
     weights = cotangents_of(rng, [x.numpy(force=True) for x in tensors])
@@ -212,6 +214,6 @@ def derivatives(program: Any, sample: Sample, known: Reference, chosen: list[int
     weighted = weighted_gradient(program, chosen, leaves, cotangents, weights)
     found = tracejit.grad(weighted, argnums=tuple(leaves))(*sample.arrays())
     for k, f, e in zip(leaves, found, expected, strict=True):
-        agree(f"second gradient by argument {k}", f, e, 10.0)
+        agree(f"second gradient by argument {k}", f, e, 10.0, arrays[k])
     return "second gradient"
 

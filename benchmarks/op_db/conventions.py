@@ -85,6 +85,11 @@ REASONS = (
      "pseudoinverse that leaves out singular values which are not 0 is not captured"),
     ("linalg_norm_subgradients", "gradient", "at the kink of a norm at 0 other subgradients; of "
      "orders below 1, which are no norms, NaN here and 0 there"),
+    (("clamp_min", "clamp_max"), "gradient", "two equal numbers share the derivative of their "
+     "extremum: a half for each, in PyTorch all for the first"),
+    ("clamp", "doesn't match the broadcast shape", "PyTorch's derivative ends with an error"),
+    ("acosh", "gradient by argument 0: nan", "where the value is NaN so is the derivative"),
+    ("", "where the argument is infinite or NaN", "derivatives at infinity and at NaN"),
     ("", ", not nan", "PyTorch's derivative is NaN, the one here is finite"),
 )
 

@@ -10,15 +10,25 @@ __all__ = ["report"]
 
 Row = Sequence[Any]  # op, dtype, number, kind of outcome, detail
 
-PAGE = """\
+FORMS = """\
 # PyTorch's samples
 
 `python -m benchmarks.op_db` puts PyTorch's own samples of its functions (`op_db`, {total} entries)
-to tracejit: each is written in NumPy or SciPy, in the files beside this page. A sample is equal
+to tracejit: each is written in NumPy or SciPy, in the files beside this page."""
+
+REFERENCES = """\
+# PyTorch's references
+
+`python -m benchmarks.op_db --references` puts PyTorch's own references in NumPy of its functions
+(`op_db`, {total} entries) to tracejit, on the inputs with which PyTorch tests them: numbers at the
+ends of their range, infinities, NaN, shapes that are broadcast."""
+
+PAGE = """\
+{head} A sample is equal
 where values and dtypes are NumPy's, and the gradient of randomly weighted results, and the gradient
 of that gradient, weighted, are those of PyTorch's autograd. Samples are of float64, complex128 and
-float32 where the function takes them, at most twelve of each, interpreted; then one of each
-function is compiled, unless the run was in parts that left this out.
+float32 where the function takes them, at most {limit} of each, interpreted; then one of each
+function is compiled, unless the run left this out.
 
 | | |
 | --- | ---: |
@@ -37,9 +47,12 @@ function is compiled, unless the run was in parts that left this out.
 Samples that NumPy or SciPy does not take, or computes as another function than PyTorch:
 {others}.
 
-Entries without a form in NumPy (random numbers, memory, sparse and quantised tensors, parts of
-PyTorch itself, and layers that nobody wrote down here): {absent}.
+{absent}
 """
+
+ABSENT = """\
+Entries without a form in NumPy (random numbers, memory, sparse and quantised tensors, parts of
+PyTorch itself, and layers that nobody wrote down here): """
 
 
 def _by_reason(rows: Sequence[Row]) -> str:
@@ -56,8 +69,8 @@ def _count(rows: Sequence[Row], *kinds: str) -> int:
     return sum(r[3] in kinds for r in rows)
 
 
-def report(rows: Sequence[Row], names: Sequence[str]) -> str:
-    """Return the page."""
+def report(rows: Sequence[Row], names: Sequence[str], limit: int, references: bool) -> str:
+    """Return the page, of forms that are written down here or of PyTorch's references."""
     samples = [r for r in rows if r[1] != "compiled"]
     compiled = [r for r in rows if r[1] == "compiled"]
     ops = {r[0] for r in rows}
@@ -65,7 +78,8 @@ def report(rows: Sequence[Row], names: Sequence[str]) -> str:
     faulty = {r[0] for r in rows if r[3] in ("differs", "error")}
     others = Counter(r[0] for r in samples if r[3] in ("not NumPy's", "other function"))
     measured = [
-        ("functions with a form in NumPy or SciPy", len(ops)),
+        ("functions with a reference" if references else
+         "functions with a form in NumPy or SciPy", len(ops)),
         ("of these: some samples equal", len(equal)),
         ("samples", len(samples)),
         ("equal", _count(samples, "equal")),
@@ -82,8 +96,11 @@ def report(rows: Sequence[Row], names: Sequence[str]) -> str:
     if faulty:
         different += "\n\nWithout a reason: " + "; ".join(
             f"{r[0]} {r[1]} {r[2]}: {r[4]}" for r in rows if r[3] in ("differs", "error"))
+    absent = [f"`{name}`" for name in names if name not in ops]
     return PAGE.format(
-        total=len(names), counts="\n".join(f"| {what} | {n} |" for what, n in measured),
+        head=(REFERENCES if references else FORMS).format(total=len(names)), limit=limit,
+        counts="\n".join(f"| {what} | {n} |" for what, n in measured),
         refused=_by_reason([r for r in rows if r[3] == "refused"]), different=different,
         others=", ".join(f"`{op}` ({n})" for op, n in sorted(others.items())) or "none",
-        absent=", ".join(f"`{name}`" for name in names if name not in ops))
+        absent=f"Entries without a reference: {len(absent)}." if references else
+        ABSENT + ", ".join(absent) + ".")

@@ -20,6 +20,7 @@ DTYPES = {
 PREPARED = ("gradcheck_wrapper_hermitian_input", "gradcheck_wrapper_masked_operation",
             "gradcheck_wrapper_triangular_input_real_positive_diagonal",
             "gradcheck_wrapper_masked_pointwise_operation")  # what `conventions` has in NumPy
+LARGEST = 20_000  # elements of a sample; some of PyTorch's have a million
 FLOATING = (torch.float64, torch.complex128, torch.float32)
 
 
@@ -90,6 +91,19 @@ def filled(holes: Any, arrays: Any) -> Any:
     return holes
 
 
+def tensors_of(sample: Any) -> list[torch.Tensor]:
+    """Return the tensors of a sample as PyTorch makes it."""
+    given = [sample.input, *sample.args, *sample.kwargs.values()]
+    return [t for t in flat(given) if isinstance(t, torch.Tensor)]
+
+
+def followed(samples: list[Any]) -> None:
+    """Ask for the derivatives by all tensors of numbers."""
+    for t in (t for s in samples for t in tensors_of(s)):
+        if t.is_leaf and (t.is_floating_point() or t.is_complex()):
+            t.requires_grad_()
+
+
 def called(op: Any) -> Callable[..., Any]:
     """Return what computes an op: with the preparation of its argument that its checks make."""
     if op.gradcheck_wrapper.__name__ in PREPARED:
@@ -97,14 +111,24 @@ def called(op: Any) -> Callable[..., Any]:
     return op.op
 
 
-def samples_of(op: Any, limit: int) -> Iterator[tuple[torch.dtype, int, Sample]]:
-    """Yield an op's samples by dtype, numbered: at most `limit` of each, evenly chosen."""
+def samples_of(op: Any, limit: int,
+               references: bool = False) -> Iterator[tuple[torch.dtype, int, Sample]]:
+    """Yield an op's samples by dtype, numbered: at most `limit` of each, evenly chosen.
+
+    With `references` they are those with which PyTorch tests an op against its reference in NumPy:
+    with numbers at the ends of their range, infinities, NaN, and shapes that are broadcast.
+    """
     dtypes = [d for d in FLOATING if d in op.dtypes] or [
         d for d in (torch.int64, torch.complex64, torch.bool) if d in op.dtypes]
     for dtype in dtypes:
         torch.manual_seed(0)
         floating = dtype.is_floating_point or dtype.is_complex
-        made = list(op.sample_inputs("cpu", dtype, requires_grad=op.supports_autograd and floating))
+        graded = op.supports_autograd and floating
+        inputs = op.reference_inputs if references else op.sample_inputs
+        made = [s for s in inputs("cpu", dtype, requires_grad=graded and not references)
+                if sum(t.numel() for t in tensors_of(s)) <= LARGEST]
+        if references and graded:
+            followed(made)
         step = max(len(made) / limit, 1.0)
         for k in sorted({int(i * step) for i in range(min(limit, len(made)))}):
             given = made[k].input, tuple(made[k].args), dict(made[k].kwargs)
