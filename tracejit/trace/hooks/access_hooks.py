@@ -205,6 +205,12 @@ class AccessHooks:
                 note_put(x)
         return by_data(note_made(container))
 
+    def keywords(self, given: dict[str, object]) -> None:
+        """Note that a call made the dict of its `**given`."""
+        for x in given.values():
+            note_put(x)
+        note_made(given)
+
     def keyed(self, container: Any, count: int) -> Any:
         """Note that a dict or set of so many keys was made: methods of the keys may have run."""
         read_deeply([*container])

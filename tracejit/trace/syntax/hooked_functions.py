@@ -67,7 +67,7 @@ class FunctionRewriter(StatementRewriter):
                 new = [place(ast.Expr(hook(name, cells)), node), *new]
         self.scopes.pop()
         self.changes, self.unsure, self.assignable = outer
-        node.body = new
+        node.body = [*_noting_keywords(node), *new]
 
     def _refuse_outer_names(self, node: ast.FunctionDef) -> None:
         declarations = [n for n in own_nodes(node.body) if isinstance(n, ast.Nonlocal)]
@@ -171,6 +171,16 @@ class FunctionRewriter(StatementRewriter):
                     inner.type = inner.type and self.visit(inner.type)
                 for n in getattr(inner, "body", ()) if not isinstance(inner, ast.stmt) else [inner]:
                     self._in_class(n)
+
+
+def _noting_keywords(node: ast.FunctionDef) -> Stmts:
+    """Return what notes that a call made the dict of `**name`: regions around may change it.
+
+    A generator's is made when the generator is, and not where it begins to run.
+    """
+    if node.args.kwarg is None or getattr(node, "tj_by_steps", False) or is_generator(node):
+        return []
+    return [place(ast.Expr(hook("keywords", load(node.args.kwarg.arg))), node)]
 
 
 def _bound_within(node: ast.FunctionDef) -> set[str]:
