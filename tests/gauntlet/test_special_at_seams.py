@@ -218,3 +218,19 @@ def test_at_its_tip_a_cone_has_derivatives_of_zero(cone: Any) -> None:
         assert slope(0.0) == bend(0.0) == tracejit.grad(bend)(0.0) == 0.0
         assert tracejit.jvp(slope, (0.0,), (1.0,))[1] == 0.0
         assert np.isclose(slope(2.0), (cone(2.001) - cone(1.999)) / 0.002)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+@pytest.mark.parametrize("name", ["spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"])
+def test_spherical_functions_at_infinity_are_scipys(name: str, n: int) -> None:
+    function, ends = getattr(sp, name), np.array([np.inf, -np.inf])
+    with tracejit.config(disable_jit=True), np.errstate(all="ignore"):
+        value = tracejit.jit(lambda x: function(n, x))(ends)
+        slope = tracejit.jit(lambda x: function(n, x, derivative=True))(ends)
+        expected = function(n, ends, derivative=True)
+        known = ~np.isnan(expected)  # SciPy subtracts infinities
+        np.testing.assert_array_equal(value, function(n, ends))
+        np.testing.assert_array_equal(slope[known], expected[known])
+        if name in ("spherical_jn", "spherical_in"):
+            found = tracejit.grad(lambda x: np.sum(function(n, x)))(ends)
+            np.testing.assert_array_equal(found[known], expected[known])

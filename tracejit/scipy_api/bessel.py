@@ -96,10 +96,12 @@ def _power(z: np.ndarray, n: int) -> Any:
 def _regular(n: int, z: np.ndarray, name: str) -> Any:
     small = np.abs(z) < 1.0
     near = _series(n, np.where(small, z, 0.0), -1.0 if name == "jv" else 1.0)
-    size = np.where(small, 1.0, np.abs(z))
+    endless = np.isinf(z)
+    size = np.where(small | endless, 1.0, np.abs(z))
     function = _OF_ORDERS["jv" if name == "jv" else "iv"]
     far = np.sqrt(0.5 * math.pi / size) * function(_order(n + 0.5), size)
-    return np.where(small, near, np.where(z < 0.0, (-1.0) ** n, 1.0) * far)
+    end: Any = 0.0 if name == "jv" else np.where(endless, z, 1.0) ** 2  # of an infinite slope
+    return np.where(small, near, np.where(z < 0.0, (-1.0) ** n, 1.0) * np.where(endless, end, far))
 
 
 def _spherical_yn(n: int, z: np.ndarray) -> Any:
@@ -112,7 +114,8 @@ def _spherical_yn(n: int, z: np.ndarray) -> Any:
 def _spherical_kn(n: int, z: np.ndarray) -> Any:
     zero = z == 0.0
     size = np.where(zero, 1.0, z)
-    return np.where(zero, np.inf, np.sqrt(0.5 * math.pi / size) * _kv(_order(n + 0.5), size))
+    value = np.where(zero, np.inf, np.sqrt(0.5 * math.pi / size) * _kv(_order(n + 0.5), size))
+    return np.where(z == -np.inf, -np.inf, value)
 
 
 _SPHERICAL: dict[str, tuple[Callable[..., Any], float, float]] = {
