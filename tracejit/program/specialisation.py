@@ -301,6 +301,8 @@ class Specialisation:
         return id(x)
 
     def _leaf_record(self, source: Source, spec: ArgSpec) -> tuple[int, ...] | None:
+        if spec.kind == "array" and not spec.ndim and spec.dtype == np.int64:
+            return None  # its number is one of the plan's, as an int's is; the entry reads shapes
         if spec.kind == "array":
             return (*source, Words.IS_ARRAY, self._hold(spec.dtype), spec.ndim, Words.CONTIGUOUS, 0)
         kinds = {"float": (Words.IS_FLOAT, float), "int": (Words.IS_INT, int),
