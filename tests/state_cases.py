@@ -686,3 +686,16 @@ for _name, _read in [("copy", "D.copy()['z']"), ("copy.copy", "copy.copy(D)['z']
          f"def f(x):\n    return x * {_read}", "D.default_factory = other", "K = 5.0",
          "D.default_factory = lambda: 7.0", "D.default_factory = float",
          "D = defaultdict(other, a=1.0)", "K = 8.0")
+
+# --- which attributes a pattern of a class reads by their places ----------------------------------
+
+for _name, _pattern in [("alone", "P(v)"), ("in a pattern of a list", "[P(v)]"),
+                        ("behind another part", "P(v, b=5)")]:
+    _subject = "[p]" if "[" in _pattern else "p"
+    case(f"pattern: places of a class, {_name}",
+         "class Base:\n    pass\nclass P(Base):\n    __match_args__ = ('a', 'b')\np = P()\n"
+         f"p.a, p.b = 2, 5\ndef f(x):\n    match {_subject}:\n        case {_pattern}:\n"
+         "            return x * v\n    return x",
+         "P.__match_args__ = ('c', 'a')", "p.c = 7", "P.__match_args__ = ('b',)" if "b=" not in
+         _pattern else "P.__match_args__ = ('c',)", "P.__match_args__ = ('a', 'b')",
+         "del P.__match_args__; Base.__match_args__ = ('c',)")

@@ -37,6 +37,8 @@ class MatchHooks(AccessHooks):
         if subject is NO_PART or not self.is_of_class(subject, kind):
             return None
         assert isinstance(kind, type)
+        if count:
+            current().captured.entry_of(kind, "__match_args__")
         return parts_of(subject, kind, count, names,
                         self._early_part if is_early else self.getattr)
 
@@ -61,7 +63,9 @@ class MatchHooks(AccessHooks):
 
     def pattern_class(self, kind: object) -> Any:
         """Return what stands for a class in a pattern of a `match` that Python carries out."""
-        return pattern_class(self.matched(kind))
+        if isinstance(kind := self.matched(kind), type):
+            current().captured.entry_of(kind, "__match_args__")
+        return pattern_class(kind)
 
     def matched(self, subject: Any, *names: str) -> Any:
         """Return the subject of a `match`, its reads noted; refuse a traced value.
