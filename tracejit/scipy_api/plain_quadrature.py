@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tracejit.autodiff.kronrod import RULE_15, RULE_21
 from tracejit.ops.calls import stop_gradient
-from tracejit.scipy_api.kronrod import RULE_15, RULE_21
 
 __all__ = ["integral"]
 

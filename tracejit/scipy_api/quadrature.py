@@ -1,9 +1,7 @@
 """`scipy.integrate.quad` and its kin: integrals of functions, with derivatives through their steps.
 
-The steps are QUADPACK's. The derivative of an integral is the derivative of the sum that the same
-steps give with the squares of the tolerances, at the intervals that they choose: where an integrand
-has a kink, the error of a sum is as the square of the interval's length, and that of its derivative
-as the length.
+The steps are QUADPACK's. The derivative of an integral is one, too, over intervals of its own
+(`autodiff/integrals.py`).
 """
 
 from __future__ import annotations
@@ -18,37 +16,36 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.autodiff.solutions import value_of
+from tracejit.autodiff.integrals import integral_of, with_makers
+from tracejit.autodiff.solutions import closed, value_of
 from tracejit.errors import NotCaptured
 from tracejit.ir.core import Value
 from tracejit.ir.types import scalar
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.ops.calls import inline_region, stop_gradient
-from tracejit.ops.implicit import RULES, Rule, implied
 from tracejit.scipy_api.objectives import computed_again
-from tracejit.scipy_api.plain_integrands import exact, part_of
+from tracejit.scipy_api.plain_integrands import (
+    exact,
+    part_of,
+    rule_of_derivatives,
+    substituted,
+)
 from tracejit.scipy_api.plain_quadrature import integral
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import calling_back, scipy_captures
 from tracejit.trace.ground.restarts import NeedIntegrands
 from tracejit.trace.python.calls import call_function
-from tracejit.trace.values.equations import atom_of, cast
+from tracejit.trace.values.equations import atom_of, cast, lift
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require
-from tracejit.trace.values.tracer import scalar_of, tracer_of
+from tracejit.trace.values.tracer import scalar_of
 
 __all__ = ["Integrand", "as_numbers", "integrated", "refuse_kinds"]
 
-RULES["same"] = Rule(lambda results, operands, tangents: [tangents[0]],
-                     lambda results, operands, cts: [cts[0]])
-
 _EPS = float(np.finfo(float).eps)
-_AROUND: ContextVar[str] = ContextVar("which way of an integral this is within", default="")
-""""" for none, "called" in a function that is called, "value" and "fine" in one that is captured
-apart, for the value and for the finer sum whose derivative is taken."""
+_IS_WITHIN: ContextVar[str] = ContextVar("within which kind of integrand this is", default="")
+""""" for none, "called" for one that is called at each place, "block" for one captured apart."""
 _ROLE = "which is integrated"
-_FINE_LIMIT = 400
-"""The most intervals of an integral whose derivative is taken."""
 
 
 def _number(x: object) -> Any:
@@ -82,12 +79,12 @@ def _require_finite(*ends: object) -> None:
 
 
 @contextmanager
-def _around(what: str) -> Iterator[None]:
-    token = _AROUND.set(what)
+def _within(kind: str) -> Iterator[None]:
+    token = _IS_WITHIN.set(kind)
     try:
         yield
     finally:
-        _AROUND.reset(token)
+        _IS_WITHIN.reset(token)
 
 
 def quad(func: Callable[..., object], a: object, b: object, args: object = (),
@@ -171,12 +168,10 @@ def _rising(f: Integrand, low: object, high: object, tolerances: tuple[object, .
     if kind:
         bound = 0.0 if kind == 2 else high if kind == -1 else low
         common = (0.0, 1.0, bound, kind)
-    fine = [np.maximum(x * x, 1e-16) for x in tolerances]  # type: ignore[operator]
-    settings = (*common, *tolerances, most), (*common, *fine, max(most, _FINE_LIMIT))
     is_traced = f.reads_traced() or isinstance(low, TracedOperand) or isinstance(
         high, TracedOperand)
-    value, error, inner = _as_blocks(f, *settings) if _is_apart(f, is_traced) else _as_called(
-        f, *settings)
+    way = _as_block if _is_apart(f, is_traced) else _as_called
+    value, error, inner = way(f, common, (*tolerances, most))
     if isinstance(low, TracedOperand) and not kind:
         is_zero = (low == high) & ~np.isfinite(value)  # SciPy calls nothing where ends are equal
         value, error = (np.where(is_zero, 0.0, x) for x in (value, error))
@@ -184,69 +179,71 @@ def _rising(f: Integrand, low: object, high: object, tolerances: tuple[object, .
 
 
 def _is_apart(f: Integrand, is_traced: bool) -> bool:
-    """Return whether an integrand is captured as a block, once for each way of an integral.
+    """Return whether an integrand is captured once, as a block.
 
     Python calls it at several places of a loop in a loop, each of which is traced more than once:
     an integral within would be captured some thirty times, and one within that a thousand times.
     """
-    around, trace = _AROUND.get(), current()
-    if around in ("value", "fine") or trace.integrands_apart:
+    is_within, trace = _IS_WITHIN.get(), current()
+    if is_within == "block" or trace.integrands_apart:
         return True
-    if around == "called" and trace.restarts and (f.is_apart or is_traced):
+    if is_within == "called" and trace.restarts and (f.is_apart or is_traced):
         raise NeedIntegrands
     return f.is_apart
 
 
-def _as_called(f: Integrand, settings: tuple[object, ...],
-               fine: tuple[object, ...]) -> tuple[Any, Any, Any]:
+def _as_called(f: Integrand, over: tuple[object, ...],
+               settings: tuple[object, ...]) -> tuple[Any, Any, Any]:
     """Return an integral whose function is called at each place, as in Python."""
-    given = functools.partial(exact, f.f)
-    with _around("called"):
-        value, error, inner = call_function(integral, (given, *settings, f.args), {})
-        if not isinstance(value, TracedOperand):
-            return value, error, inner
-        block = computed_again((f.f, f.args), (), lambda: cast(as_tracer(call_function(
-            integral, (given, *fine, f.args), {})[0]), np.float64), _ROLE)
-    (finer,) = inline_region(block, [])
-    value = implied("same", [cast(as_tracer(value), np.float64)], tracer_of(finer))[0]
+    with _within("called"):
+        value, error, inner = call_function(
+            integral, (functools.partial(exact, f.f), *over, *settings, f.args), {})
+    if isinstance(value, TracedOperand):
+        value = _derivable(value, lambda x: f.value(x)[0], f, over)
     return value, error, inner
 
 
-def _as_blocks(f: Integrand, settings: tuple[object, ...],
-               fine: tuple[object, ...]) -> tuple[Any, Any, Any]:
-    """Return an integral whose function is captured apart; integrals in it go one way alone.
-
-    Those within the value have no derivative of their own, and those within the finer sum, of
-    which the derivative is taken, are such sums.
-    """
-    around = _AROUND.get()
-    value = error = inner = None
-    if around != "fine" or not f.is_apart:
-        value, error, inner = _one_way(f, settings, "value")
-    if around == "value":
-        return value, error, inner
-    finer = _one_way(f, fine, "fine")
-    if around == "fine":
-        return finer[0], finer[1] if error is None else error, finer[2]
-    value = implied("same", [cast(as_tracer(value), np.float64)], as_tracer(finer[0]))[0]
-    return value, error, inner
-
-
-def _one_way(f: Integrand, settings: tuple[object, ...], way: str) -> tuple[Any, ...]:
+def _as_block(f: Integrand, over: tuple[object, ...],
+              settings: tuple[object, ...]) -> tuple[Any, Any, Any]:
+    """Return an integral whose function is captured apart."""
     place = Value(scalar(np.float64), "x")
 
     def both() -> tuple[Any, ...]:
         return tuple(cast(as_tracer(y), np.float64) for y in f.value(scalar_of(place, weak=True)))
 
-    with _around(way):
-        block = computed_again((f,), (place,), both, _ROLE, shows=way == "value")
+    with _within("block"):
+        block = computed_again((f,), (place,), both, _ROLE, shows=True)
 
     def at(x: object) -> tuple[Any, ...]:
         found = inline_region(block, [atom_of(cast(as_tracer(x), np.float64))])
         return tuple(scalar_of(value_of(y).value, weak=True) for y in found)
 
-    return tuple(cast(as_tracer(y), np.float64) for y in call_function(
-        integral, (at, *settings, ()), {}))
+    value, error, inner = (cast(as_tracer(y), np.float64) for y in call_function(
+        integral, (at, *over, *settings, ()), {}))
+    return _derivable(value, lambda x: at(x)[0], None, over), error, inner
+
+
+def _derivable(value: object, f: Callable[[object], object], holder: Integrand | None,
+               over: tuple[object, ...]) -> Any:
+    """Return an integral's value with the derivatives of the integral.
+
+    holder -- the user's function and its arguments, if `f` calls them
+    over -- the ends of the interval, or 0, 1, and the bound and the kind of a range without end
+    """
+    inputs = [Value(scalar(np.float64), name) for name in ("distance", "is_far")]
+    held = () if holder is None else (holder.f, holder.args)
+
+    def both() -> tuple[Any, ...]:
+        given = [scalar_of(v, weak=True) for v in inputs]
+        x, y = call_function(substituted, (f, *given, *over), {})
+        return stop_gradient(cast(as_tracer(x), np.float64)), cast(as_tracer(y), np.float64)
+
+    with _within("block"):
+        (closed_block,) = closed([with_makers(computed_again(held, tuple(inputs), both, _ROLE))])
+    rule = [atom_of(lift(x)) for x in call_function(rule_of_derivatives, (), {})]
+    found = integral_of([cast(as_tracer(value), np.float64).value], rule, closed_block.block,
+                        closed_block.given)
+    return scalar_of(found[0].value, weak=True)
 
 
 scipy_captures("scipy.integrate", {"quad": calling_back(quad)})

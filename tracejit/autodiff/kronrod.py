@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["KRONROD_15", "KRONROD_21", "RULE_15", "RULE_21", "KronrodRule"]
+__all__ = ["FLAT_21", "KRONROD_15", "KRONROD_21", "RULE_15", "RULE_21", "KronrodRule"]
 
 
 class KronrodRule:
@@ -20,6 +20,12 @@ class KronrodRule:
         self.nodes, self.gauss, self.kronrod = np.array(rows).T.copy()
         self.at_centre = centre
         self.places = np.append(0.0, np.stack([-self.nodes, self.nodes], axis=1).ravel())
+
+    def weights(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the weights of all places: of Gauss's rule and of Kronrod's."""
+        gauss, kronrod = (np.append(centre, np.repeat(others, 2)) for centre, others in zip(
+            self.at_centre, (self.gauss, self.kronrod), strict=True))
+        return gauss, kronrod
 
 
 KRONROD_21 = KronrodRule(
@@ -56,3 +62,5 @@ KRONROD_15 = KronrodRule(
 RULE_15, RULE_21 = ((rule.places, rule.gauss, rule.kronrod, *rule.at_centre)
                     for rule in (KRONROD_15, KRONROD_21))
 """What captured code reads of them: arrays and numbers, which a stored program finds by name."""
+FLAT_21 = (KRONROD_21.places, *KRONROD_21.weights())
+"""The same of derivatives: places, and the weights of all of them by Gauss's rule and Kronrod's."""
