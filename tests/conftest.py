@@ -72,6 +72,8 @@ DRAWN = {
     "test_moments.py::test_moments_are_scipys": 8,
     "test_moments.py::test_their_derivatives_are_differences": 6,
     "test_quadrature.py::test_estimates_and_steps_are_scipys": 1,
+    "test_quadrature.py::test_the_derivative_has_intervals_of_its_own": 2,
+    "test_quadrature.py::test_a_derivative_that_cannot_be_integrated_is_an_error": 1,
     "test_order_alone.py::test_small_changes_that_keep_the_order_change_nothing": 4,
     "test_quadrature.py::test_integrals_are_scipys_and_derivatives_are_right": 2,
     "test_further_distributions.py::test_studentized_ranges_are_scipys": 1,
