@@ -28,11 +28,10 @@ FACTORY = "_tj_factory"
 PACKAGE = os.path.abspath(os.path.join(__file__, *[os.pardir] * 3)) + os.sep
 _CODEGEN = os.path.realpath(os.path.join(PACKAGE, "codegen")) + os.sep
 LIKE_USERS = frozenset(os.path.join(PACKAGE, *path.split("/")) for path in (
-    "structured.py", "autodiff/snapshots.py", "autodiff/plain_integrals.py",
-    "numpy_api/plainly.py", "numpy_api/plain_minors.py",
-    "numpy_api/plain_schur.py", "numpy_api/sampling.py", "trace/python/library.py",
-    "trace/python/comparing.py", "trace/python/keyed.py", "trace/python/keys_by_data.py",
-    "trace/python/pooled.py", "trace/python/pooled_attributes.py",
+    "structured.py", "autodiff/snapshots.py", "autodiff/plain_integrals.py", "numpy_api/plainly.py",
+    "numpy_api/plain_minors.py", "numpy_api/plain_schur.py", "numpy_api/sampling.py",
+    "trace/python/library.py", "trace/python/comparing.py", "trace/python/keyed.py",
+    "trace/python/keys_by_data.py", "trace/python/pooled.py", "trace/python/pooled_attributes.py",
     "trace/python/range_questions.py", "trace/python/from_generators.py",
     "trace/python/itertools_in_python.py", "trace/python/numbers_in_python.py",
     "scipy_api/plain_distributions.py", "scipy_api/plain_systems.py", "scipy_api/plain_sums.py",
