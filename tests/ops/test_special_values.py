@@ -101,3 +101,26 @@ def test_what_is_not_known_well_enough_is_refused() -> None:
         tracejit.grad(lambda x: special.hyp1f1(-60.5, 0.5, x))(80.0)
     with pytest.raises(tracejit.Refusal, match="a parameter of a hypergeometric function"):
         tracejit.grad(lambda a: special.hyp1f1(a, 0.5, 1.0))(0.5)
+
+
+EXTREMES: dict[str, tuple[Callable[..., Any], tuple[tuple[float, float], ...]]] = {
+    "gammainccinv": (lambda a, q: special.gammainccinv(a, q), ((-2.0, 3.0), (-307.0, 0.0))),
+    "gammaincinv": (lambda a, p: special.gammaincinv(a, p), ((-2.0, 3.0), (-307.0, 0.0))),
+    "chdtri": (lambda v, q: special.chdtri(v, q), ((-1.0, 3.0), (-307.0, 0.0))),
+    "ellipk": (lambda m: special.ellipk(-m), ((-3.0, 307.0),)),
+    "ellipe": (lambda m: special.ellipe(-m), ((-3.0, 307.0),)),
+    "zeta": (lambda s: special.zeta(s), ((0.01, 308.0),)),
+    "zetac": (lambda s: special.zetac(s), ((0.01, 308.0),)),
+    "pseudo_huber": (lambda r: special.pseudo_huber(1.0, r), ((-100.0, 308.0),))}
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_values_at_extremes_are_scipys(name: str) -> None:
+    """Numbers of all sizes, by which series and iterations must not be driven too far."""
+    function, spans = EXTREMES[name]
+    rng = np.random.default_rng(4)
+    args = [10.0 ** rng.uniform(*span, 400) for span in spans]
+    with np.errstate(all="ignore"), tracejit.config(disable_jit=True):
+        found, wanted = tracejit.jit(function)(*args), function(*args)
+    representable = ~(np.abs(wanted) < 1e-290)
+    np.testing.assert_allclose(found[representable], wanted[representable], rtol=2e-12)

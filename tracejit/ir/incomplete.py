@@ -191,7 +191,7 @@ def gamma_quantile(a: float, p: float, q: float) -> float:
     t = math.log(a) + 3.0 * math.log(root) if root > 0.2 else (
         math.log(p) + lgamma(a + 1.0)) / a
     t = max(t, -690.0)
-    last = t
+    last, is_reached = t, False
     for _ in range(80):
         x = math.exp(t)
         part = gamma_part(a, x, 0.0)
@@ -199,10 +199,10 @@ def gamma_quantile(a: float, p: float, q: float) -> float:
         lower = part if below else 1.0 + part
         upper = 1.0 - part if below else -part
         tail, wanted = (lower, p) if p <= q else (upper, q)
-        if tail <= 0.0:
-            t = 0.5 * (t + last)
+        if tail <= 0.0:  # too far out for a number
+            t = 0.5 * (t + last) if is_reached else t + (0.25 if p <= q else -0.25)
             continue
-        last = t
+        last, is_reached = t, True
         move = (math.log(tail / wanted)) * tail / (gamma_front(a, x) + 1e-320)
         move = min(max(-move if p <= q else move, -8.0 - 4.0 / a), 3.0)
         t = max(t + move, -745.0)

@@ -295,7 +295,7 @@ def _pseudo_huber(delta: np.ndarray, r: np.ndarray) -> Any:
     d = np.where(is_zero, 1.0, delta)
     u = np.where(far, 0.0, r) / d
     square = u * u
-    loss = d * d * (square / (np.sqrt(1.0 + square) + 1.0))
+    loss = d * d * np.where(square == np.inf, square, square / (np.sqrt(1.0 + square) + 1.0))
     return np.where((delta < 0.0) | far, np.inf, np.where(delta == 0.0, 0.0, loss))
 
 

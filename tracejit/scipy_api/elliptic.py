@@ -15,7 +15,7 @@ from tracejit.trace.values.equations import cast
 
 __all__ = ["incomplete"]
 
-_STEPS = 9
+_STEPS, _FAR = 9, 1e17
 
 
 def _means(g: np.ndarray, c: np.ndarray | float) -> tuple[Any, Any]:
@@ -30,20 +30,26 @@ def _means(g: np.ndarray, c: np.ndarray | float) -> tuple[Any, Any]:
     return a, total
 
 
-def _ellipkm1(p: np.ndarray) -> Any:
+def _ellipkm1(given: np.ndarray) -> Any:
+    far = given > _FAR  # where the means take many steps: DLMF 19.7.2
+    root = np.sqrt(np.where(far, given, 1.0))
+    p = np.where(far, 1.0 / np.where(far, given, 1.0), given)
     inside = (p > 0.0) & (p < np.inf)
     near = inside & (p < 1e-16)  # where the first term of the series is all: DLMF 19.12.1
     mean, _ = _means(np.sqrt(np.where(inside & np.logical_not(near), p, 1.0)), 0.0)
     log = 2.0 * math.log(2.0) - 0.5 * np.log(np.where(near, p, 1.0))
-    return np.where(inside, np.where(near, log, 0.5 * math.pi / mean), np.where(
-        p == 0.0, np.inf, np.where(p == np.inf, 0.0, np.nan)))
+    found = np.where(near, log, 0.5 * math.pi / mean) / root
+    return np.where(inside, found, np.where(given == 0.0, np.inf, np.where(
+        given == np.inf, 0.0, np.nan)))
 
 
 def _ellipe(m: np.ndarray) -> Any:
-    inside = m < 1.0
-    safe = np.where(inside, m, 0.0)
+    inside, far = m < 1.0, m < -_FAR
+    safe = np.where(inside & ~far, m, 0.0)
+    root = np.sqrt(np.where(far, 1.0 - m, 1.0))  # all of the series but for its 18th digit
     mean, total = _means(np.sqrt(1.0 - safe), safe)
-    return np.where(inside, 0.5 * math.pi / mean * (1.0 - total), np.where(m == 1.0, 1.0, np.nan))
+    found = np.where(far, root, 0.5 * math.pi / mean * (1.0 - total))
+    return np.where(inside, found, np.where(m == 1.0, 1.0, np.nan))
 
 
 def _agm(a: np.ndarray, b: np.ndarray) -> Any:

@@ -107,10 +107,14 @@ _ZETA_AT_0 = (
 """The Taylor series of Riemann's zeta function at 0, where the reflected one cancels."""
 
 
+_ALL = 1100.0
+"""Where 2 ** -s is 0."""
+
+
 def _riemann(s: np.ndarray) -> Any:
     one: Any = cast(1.0, np.float64)
     right = s > 0.0
-    direct = euler_maclaurin(np.where(right & (s != 1.0), s, 2.0), one)
+    direct = euler_maclaurin(np.where(right & (s != 1.0), np.minimum(s, _ALL), 2.0), one)
     t = np.where(right, -1.0, s)
     turned = 1.0 - t
     far = euler_maclaurin(np.where(turned < 100.0, turned, 100.0), one)
@@ -130,7 +134,7 @@ def _riemann(s: np.ndarray) -> Any:
 def _zetac(s: np.ndarray) -> Any:
     above = s > 1.0
     two: Any = cast(2.0, np.float64)
-    beyond = euler_maclaurin(np.where(above, s, 2.0), two)
+    beyond = euler_maclaurin(np.where(above, np.minimum(s, _ALL), 2.0), two)
     return np.where(above, beyond, _riemann(np.where(above, 0.5, s)) - 1.0)
 
 
