@@ -48,6 +48,30 @@ class Count(int):
         return 50.0 * other
 
 
+class Converted(int):
+    """An int that is another one where something converts it, as NumPy does."""
+
+    def __int__(self) -> int:
+        return 5
+
+    def __float__(self) -> float:
+        return 9.0
+
+
+class Rounded(float):
+    """A float that is another one where something converts it."""
+
+    def __float__(self) -> float:
+        return 7.0
+
+
+class Shifted(complex):
+    """A complex number that is another one where something converts it, which NumPy does not."""
+
+    def __complex__(self) -> complex:
+        return 5j
+
+
 PAIRS = {"IntEnum": ("Level.LOW", "Level.HIGH"), "IntFlag": ("Flags.P", "Flags.Q"),
          "status": ("HTTPStatus.OK", "HTTPStatus.NOT_FOUND"),
          "float": ("Meters(1.0)", "Meters(2.0)"),
@@ -124,6 +148,23 @@ def test_a_number_of_its_own_class_keeps_it(pair: str, use: str) -> None:
             assert_close(value, expected)
             assert_close(slope, directional(lambda y, f=f: f(float(y)), [np.float64(x)], [1.0])[0])
     assert right or pair != "IntEnum"
+
+
+@pytest.mark.parametrize("number", [Converted(2), Rounded(2.0), Shifted(2.0)], ids=repr)
+@pytest.mark.parametrize("x", [0.7, np.float64(0.7), np.float32(0.5), np.array([0.7, 2.0])],
+                         ids=lambda x: f"{type(x).__name__} {np.asarray(x).dtype}")
+def test_a_number_is_converted_where_numpy_does_and_not_by_python(number: Any, x: Any) -> None:
+    def f(x: Any) -> Any:
+        return abs(number * x), abs(x + number), abs((x + 1.0) ** number), abs(x / number)
+
+    def g(x: Any) -> Any:
+        return np.sum(np.abs(number * x * x))
+
+    with tracejit.config(disable_jit=True):
+        value, slope = tracejit.jit(f)(x), tracejit.grad(g)(x)
+    for got, expected in zip(value, f(x), strict=True):
+        assert_close(got, expected)
+    assert_close(slope, 2.0 * x * np.abs(number * x / x))
 
 
 def test_a_machine_of_states_is_captured() -> None:

@@ -93,7 +93,7 @@ _NUMBERS = (bool, int, float, complex)
 def lift(x: Any) -> Any:
     """Return an operand as a tracer, a symbolic int or a number; refuse any other object."""
     if isinstance(x, (TracedOperand, *_NUMBERS, np.generic)):
-        return np.asarray(_plain_number(x))[()] if _is_of_class(x) else x
+        return np.asarray(x)[()] if _is_of_class(x) else x
     if isinstance(x, np.ndarray):
         if x.dtype not in SUPPORTED:
             raise refuse(f"arrays of dtype {x.dtype} cannot be captured",
@@ -139,8 +139,13 @@ def _is_of_class(x: object) -> bool:
 
 def _plain_number(x: Any) -> Any:
     """Return an operand; Python's number for one of a class of numbers."""
-    return next(t for t in _NUMBERS if isinstance(x, t))(x) if _is_of_class(x) else x
+    return next(own(x) for t, own in _OWN_VALUES.items() if isinstance(x, t)) if (
+        _is_of_class(x)) else x
 
+
+_OWN_VALUES: dict[type, Callable[[Any], Any]] = {
+    int: int.__int__, float: float.__float__, complex: complex.__complex__}
+"""The value of a number past methods of its class: Python's arithmetic takes it, not NumPy's."""
 
 _PYTHON_TYPES = {"i": int, "f": float, "c": complex}
 
@@ -479,12 +484,20 @@ OF_THEIR_DTYPE: set[np.ufunc] = set()
 """Those of them that are about the floats of a dtype, and get halves as they are."""
 
 
+def _without_classes(operands: tuple[object, ...]) -> tuple[Any, ...]:
+    """Return operands of an operator, the value of each number of a class of its own for it."""
+    weak = all(is_weak(x) or _is_of_class(x) for x in operands)
+    if isinstance(operands[0], (float, complex)):  # to Python a np.float64 is a float
+        weak |= not any(isinstance(x, Tracer) and (x.is_array or x.dtype != np.float64)
+                        for x in operands)
+    return tuple(_plain_number(x) if weak else lift(x) for x in operands)
+
+
 @above
 def apply_operator(ufunc: np.ufunc, *operands: Any) -> Any:
     """Return the result of a Python operator: as its ufunc, but Python numbers stay weak."""
     if any(map(_is_of_class, operands)):
-        weak = all(is_weak(x) or _is_of_class(x) for x in operands)
-        operands = tuple(_plain_number(x) if weak else lift(x) for x in operands)
+        operands = _without_classes(operands)
     if any(isinstance(x, (list, tuple)) for x in operands) and ufunc is np.add and not any(
             isinstance(x, Tracer) for x in operands):
         return NotImplemented
