@@ -77,3 +77,24 @@ def test_one_that_a_class_gets_later_is_noticed(f: Any, monkeypatch: pytest.Monk
             assert f is later_inside
         monkeypatch.undo()
         assert compute(2.0) == 2.0
+
+
+class Everywhere:
+    of_class = property(lambda self: 8.0)
+
+    def __getattr__(self, name: str) -> Any:
+        return 9.0
+
+    def __getattribute__(self, name: str) -> Any:
+        return 41.0
+
+
+EVERYWHERE = Everywhere()
+
+
+def test_it_comes_before_properties_and_before_what_answers_for_missing_names() -> None:
+    def f(x: Any) -> Any:
+        return x * EVERYWHERE.of_class + EVERYWHERE.missing
+
+    with tracejit.config(disable_jit=True):
+        assert tracejit.value_and_grad(f)(2.0) == (f(2.0), 41.0) == (123.0, 41.0)

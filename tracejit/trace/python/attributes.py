@@ -53,10 +53,8 @@ def read_attribute(owner: object, name: str, *default: object) -> Any:
     cls = type(owner)
     if cls is ModuleType or isinstance(owner, type) or home_of_class(cls) == "builtins":
         return _set_one(_attribute_of_pythons(owner, name), owner, name, default)
-    if type(captured.entry(owner, "__getattribute__")) is FunctionType and not (
-            captured.is_from_outside(owner)):
-        raise refuse(f"an attribute of a {cls.__name__} that captured code made, whose class has "
-                     "a __getattribute__ of its own", "Use properties, or __getattr__", "TJ123")
+    if type(captured.entry(owner, "__getattribute__")) is FunctionType:
+        return _by_its_getter(owner, name)
     if name == "__dict__":
         return note_own_names(owner, captured.attribute(owner, name))
     found = captured.entry(owner, name) if _may_run(cls, name) else UNSET
@@ -143,6 +141,14 @@ def attribute_of_traced(owner: object, name: str) -> Any:
     if of_python and isinstance(found, Tracer) and not found.weak:
         found = tracer_of(found.value, weak=True)
     return found
+
+
+def _by_its_getter(owner: object, name: str) -> Any:
+    """Return an attribute by its class's `__getattribute__`, before any property or slot."""
+    if current().captured.is_from_outside(owner):
+        return current().captured.attribute(owner, name)
+    raise refuse(f"an attribute of a {type(owner).__name__} that captured code made, whose class "
+                 "has a __getattribute__ of its own", "Use properties, or __getattr__", "TJ123")
 
 
 def _may_run(cls: type, name: str) -> bool:
