@@ -167,6 +167,29 @@ def test_a_number_is_converted_where_numpy_does_and_not_by_python(number: Any, x
     assert_close(slope, 2.0 * x * np.abs(number * x / x))
 
 
+class Placed(int):
+    """An int with an `__index__` that Python does not ask, since it is an int."""
+
+    def __index__(self) -> int:
+        return 1
+
+
+ITEMS = [1.0, 2.0, 3.0]
+
+
+def _with_items(x: Any) -> Any:
+    k, made = Placed(2), [x[0], 2.0 * x[0], 3.0 * x[0]]
+    made[k] = 10.0 * x[0]
+    return (ITEMS[k] + [4.0, 5.0, 6.0][k] + (x, 2.0 * x, 3.0 * x)[k] + "abc".index("abc"[k])
+            + made[k] + sum(made[:k]) + x[k] + np.sum(x[:k]) + range(7)[k])
+
+
+def test_indices_are_the_ints_that_they_are() -> None:
+    x = np.array([0.5, 1.5, 2.5])
+    with tracejit.config(disable_jit=True):
+        assert_close(tracejit.jit(_with_items)(x), _with_items(x))
+
+
 def test_a_machine_of_states_is_captured() -> None:
     def f(x: float, n: int) -> Any:
         state, s = Level.LOW, 0.0

@@ -12,7 +12,7 @@ import numpy as np
 from tracejit.errors import MissingAttribute
 from tracejit.trace.containers.numbered import ObjectReference
 from tracejit.trace.containers.places import UNSET, MaybeUnset, present
-from tracejit.trace.ground.attributes import own_names
+from tracejit.trace.ground.attributes import own_entries, own_names
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import SETTERS, method_of_object
 from tracejit.trace.ground.modules import home_of_class
@@ -38,7 +38,7 @@ from tracejit.trace.values.fields import StructuredArray
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
-__all__ = ["attribute_of_traced", "delete_attribute", "read_attribute", "set_attribute"]
+__all__ = ["attribute_of_traced", "delete_attribute", "has_name", "read_attribute", "set_attribute"]
 
 
 @above
@@ -119,6 +119,11 @@ def _set_one(content: object, owner: object, name: str, default: tuple[object, .
     return present(content, AttributeError, f"{whose} has no attribute {name!r}")
 
 
+def has_name(kind: type, name: str) -> bool:
+    """Return whether objects of a class have a name; its metaclass has more, such as `__call__`."""
+    return any(name in own_entries(c) for c in kind.__mro__)
+
+
 def attribute_of_traced(owner: object, name: str) -> Any:
     """Return `owner.name` of a traced value; `AttributeError` where its type has no such name."""
     kind = type_of(owner)
@@ -127,15 +132,17 @@ def attribute_of_traced(owner: object, name: str) -> Any:
     if name == "dtype" and isinstance(owner, Tracer) and owner.is_array:
         return shown_dtype(owner)
     of_python = kind in (bool, int, float, complex)
-    if (of_python or name.startswith("__")) and not hasattr(kind, name):
+    if not has_name(kind, name):
+        if not of_python and not name.startswith("__") and isinstance(owner, Tracer):
+            return owner.__getattr__(name)  # a name of tracejit's own is none of NumPy's
         raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+    if name == "__hash__" and kind.__hash__ is None:
+        return None
     try:
         found = getattr(owner, name)
     except MissingAttribute:
         raise
     except AttributeError:
-        if not hasattr(kind, name):
-            raise
         raise refuse(f"the attribute {name!r} of a traced {kind.__name__} cannot be captured",
                      "Use a function or an operator that does the same", "TJ208") from None
     if of_python and isinstance(found, Tracer) and not found.weak:

@@ -34,6 +34,7 @@ from tracejit.trace.python import list_making
 from tracejit.trace.python.attributes import (
     attribute_of_traced,
     delete_attribute,
+    has_name,
     read_attribute,
     set_attribute,
 )
@@ -157,7 +158,7 @@ def _getattr(owner: object, name: str, *default: object) -> Any:
 def _hasattr(owner: object, name: str) -> bool:
     """Return whether an object has an attribute, which is read as Python reads it."""
     if isinstance(owner, (TracedOperand, TracedRange)):
-        found = hasattr(type_of(owner), name)  # a number has no length, and Python's no shape
+        found = has_name(type_of(owner), name)  # a number has no length, and Python's no shape
         if not found and isinstance(owner, Tracer) and owner.is_array:
             current().memory.require_plain(fact_of_absence(name))
         return found

@@ -155,7 +155,11 @@ def _as_index(key: object, container: object = None) -> Any:
         return cast(key, np.dtype(np.int64))
     if type(key) is slice:
         return slice(*map(_as_index, (key.start, key.stop, key.step)))
-    method = None if is_plain(key) else special_method(key, "__index__")
+    if is_plain(key) or type(key) is bool:
+        return key
+    if isinstance(key, int):  # Python takes the number, whatever `__index__` the class has
+        return int.__index__(key)
+    method = special_method(key, "__index__")
     return key if method is None else method(key)
 
 
