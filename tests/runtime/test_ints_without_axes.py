@@ -45,6 +45,22 @@ def test_every_call_has_its_own_sizes(f: Callable[..., Any], kind: Callable[...,
             assert np.shape(ours) == np.shape(theirs)
 
 
+SCALARS = (np.float64, np.float32, np.float16, np.complex64, np.complex128, np.bool_, np.int8,
+           np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
+
+
+@pytest.mark.parametrize("kind", SCALARS, ids=lambda k: k.__name__)
+def test_scalars_of_every_dtype_are_read_at_every_call(kind: Any) -> None:
+    compiled = tracejit.jit(lambda s, x, k: (s * x, s, x * k))
+    for value, k in ((1, 3), (0, 2), (1, 5), (0, -7)):
+        s, x = kind(value), np.array([0.5, 2.0])
+        for found, expected in zip(compiled(s, x, np.int64(k)), (s * x, s, x * k), strict=True):
+            np.testing.assert_array_equal(found, expected)
+            assert found.dtype == expected.dtype
+    big = kind(1) if kind is np.bool_ else kind(97)
+    assert compiled(big, np.ones(2), 2)[1] == big
+
+
 def test_gradients_too() -> None:
     def loss(n: Any, x: Any) -> Any:
         return np.sum(x[0] * np.arange(int(n) + 1) ** 2) + np.sum(x)

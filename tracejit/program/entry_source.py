@@ -251,9 +251,13 @@ def _read_leaves(s: _State) -> None:
         s.put(s.inputs, i, found)
         kind = s.record(first, i, Words.KIND)
         type_ = w.load(b, found, layout.OBJECT_TYPE)
-        with b.if_else(b.icmp_signed("==", kind, WORD(Words.IS_ARRAY))) as (array, number):
+        is_number = b.icmp_signed("==", kind, WORD(Words.IS_NUMBER))
+        is_array = b.or_(is_number, b.icmp_signed("==", kind, WORD(Words.IS_ARRAY)))
+        with b.if_else(is_array) as (array, number):
             with array:
                 _read_array(s, found, type_, first, i)
+                with b.if_then(is_number):
+                    s.push_dim(w.load(b, w.load(b, found, layout.ARRAY_DATA), 0))
             with number:
                 s.require(b.icmp_unsigned("==", type_, s.record(first, i, Words.EXPECTED)))
                 place = b.mul(i, WORD(2))

@@ -25,7 +25,7 @@ class Words:
     CONTIGUOUS, WRITEABLE = 0x101, 0x400
     FROM_ARGUMENT, FROM_CELL, FROM_DICT, FROM_LIST, FROM_CONSTANT, NEXT_KEY, FROM_VERSION, \
         TO_VERSION, FROM_PLACE, FROM_CALL = range(10)
-    IS_ARRAY, IS_FLOAT, IS_INT, IS_OBJECT, IS_COMPLEX = range(5)
+    IS_ARRAY, IS_FLOAT, IS_INT, IS_OBJECT, IS_COMPLEX, IS_NUMBER = range(6)
     # a result: its kind, its dtype, its rank, its type; one that is found in a Log: (kind, dtype,
     # rank, the Log's number, the bytes of an element)
     AS_ARRAY, AS_FLOAT64, AS_SCALAR, AS_FLOAT, AS_INT, AS_BOOL, AS_COMPLEX, AS_FOUND = range(8)

@@ -301,16 +301,15 @@ class Specialisation:
         return id(x)
 
     def _leaf_record(self, source: Source, spec: ArgSpec) -> tuple[int, ...] | None:
-        if spec.kind == "array" and not spec.ndim and spec.dtype == np.int64:
-            return None  # its number is one of the plan's, as an int's is; the entry reads shapes
         if spec.kind == "array":
-            return (*source, Words.IS_ARRAY, self._hold(spec.dtype), spec.ndim, Words.CONTIGUOUS, 0)
+            is_number = not spec.ndim and spec.dtype == np.int64  # one of the plan's, as an int is
+            return (*source, Words.IS_NUMBER if is_number else Words.IS_ARRAY,
+                    self._hold(spec.dtype), spec.ndim, Words.CONTIGUOUS, 0)
         kinds = {"float": (Words.IS_FLOAT, float), "int": (Words.IS_INT, int),
                  "generator": (Words.IS_INT, int),  # which is given by its address
                  "complex": (Words.IS_COMPLEX, complex)}
-        if spec.kind == "scalar" and spec.dtype in (np.float64, np.complex128):
-            kind = Words.IS_FLOAT if spec.dtype == np.float64 else Words.IS_COMPLEX
-            return (*source, kind, id(spec.dtype.type), 0)
+        if spec.kind == "scalar" and spec.dtype and spec.dtype.type in _SCALARS:
+            return (*source, _SCALARS[spec.dtype.type], id(spec.dtype.type), 0)
         if spec.kind not in kinds:
             return None
         kind, type_ = kinds[spec.kind]
@@ -328,10 +327,18 @@ class Specialisation:
         return (0, 0, 0, Words.AS_SCALAR, self._hold(dtype), 0)
 
 
+_SCALARS: dict[type, int] = {
+    np.int64: Words.IS_INT, np.complex128: Words.IS_COMPLEX, **dict.fromkeys(
+        (np.float64, np.float32, np.float16, np.complex64, np.bool_, np.int8, np.int16, np.int32,
+         np.uint8, np.uint16, np.uint32, np.uint64), Words.IS_FLOAT)}
+"""How the entry reads NumPy's scalars: their number, one more for the plan, or up to 8 bytes."""
+
+
 def _dims_of(leaf: tuple[int, ...]) -> int:
     """Return how many words of a leaf the plan is made from."""
     kind = leaf[Words.KIND]
-    return leaf[Words.NDIM] if kind == Words.IS_ARRAY else int(kind == Words.IS_INT)
+    return leaf[Words.NDIM] if kind == Words.IS_ARRAY else int(
+        kind in (Words.IS_INT, Words.IS_NUMBER))
 
 
 def _is_checked_by_entry(fact: Fact) -> bool:
