@@ -119,9 +119,10 @@ def _set_one(content: object, owner: object, name: str, default: tuple[object, .
     return present(content, AttributeError, f"{whose} has no attribute {name!r}")
 
 
-def has_name(kind: type, name: str) -> bool:
-    """Return whether objects of a class have a name; its metaclass has more, such as `__call__`."""
-    return any(name in own_entries(c) for c in kind.__mro__)
+def has_name(owner: object, name: str) -> bool:
+    """Return whether what a traced value stands for has a name; its metaclass has more of them."""
+    return name in getattr(owner, "offers", ()) or any(
+        name in own_entries(c) for c in type_of(owner).__mro__)
 
 
 def attribute_of_traced(owner: object, name: str) -> Any:
@@ -132,7 +133,7 @@ def attribute_of_traced(owner: object, name: str) -> Any:
     if name == "dtype" and isinstance(owner, Tracer) and owner.is_array:
         return shown_dtype(owner)
     of_python = kind in (bool, int, float, complex)
-    if not has_name(kind, name):
+    if not has_name(owner, name):
         if not of_python and not name.startswith("__") and isinstance(owner, Tracer):
             return owner.__getattr__(name)  # a name of tracejit's own is none of NumPy's
         raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")

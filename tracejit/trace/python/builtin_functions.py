@@ -54,7 +54,6 @@ from tracejit.trace.python.item_functions import (
 from tracejit.trace.python.iterating import iterate
 from tracejit.trace.python.keys_by_data import count_of, has_keys_by_data
 from tracejit.trace.python.kind_functions import is_instance, is_subclass, type_function
-from tracejit.trace.python.kinds_of_values import type_of
 from tracejit.trace.python.number_functions import (
     hash_of,
     power,
@@ -158,7 +157,7 @@ def _getattr(owner: object, name: str, *default: object) -> Any:
 def _hasattr(owner: object, name: str) -> bool:
     """Return whether an object has an attribute, which is read as Python reads it."""
     if isinstance(owner, (TracedOperand, TracedRange)):
-        found = has_name(type_of(owner), name)  # a number has no length, and Python's no shape
+        found = has_name(owner, name)  # a number has no length, and Python's no shape
         if not found and isinstance(owner, Tracer) and owner.is_array:
             current().memory.require_plain(fact_of_absence(name))
         return found

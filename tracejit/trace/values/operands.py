@@ -45,6 +45,8 @@ class TracedOperand:
 
     __slots__ = ()
     __array_priority__: float = 1000.0
+    offers: frozenset[str] = frozenset()
+    """The names that users find besides those of the class that it stands for: a variable's."""
 
     __add__: Any = ufunc_operator(np.add)
     __radd__: Any = ufunc_operator(np.add, reflected=True)

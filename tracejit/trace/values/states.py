@@ -30,6 +30,8 @@ class StateTracer(Tracer, Changing):
     """The stand-in of a variable; two of one variable share its cell."""
 
     variable: Any
+    offers = frozenset(("value", "name", "trainable", "read_value", "assign", "assign_add",
+                        "assign_sub", "numpy"))
 
     __slots__ = ("variable",)
 
