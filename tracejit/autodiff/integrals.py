@@ -7,15 +7,15 @@ slope of a root.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tracejit.autodiff.forward import ForwardSweep, forward_block
-from tracejit.autodiff.plain_integrals import MOST, added_up, intervals
+from tracejit.autodiff.plain_integrals import integrals
 from tracejit.autodiff.reverse import ReverseSweep
-from tracejit.autodiff.solutions import goes_back_alone, stopped, value_of
+from tracejit.autodiff.solutions import stopped, value_of
 from tracejit.autodiff.transforms import pullback_block
 from tracejit.ir.core import Atom, Block, Eqn, Literal, Params, Value
 from tracejit.ir.dims import product
@@ -28,11 +28,11 @@ from tracejit.ops.kinds import only, structural
 from tracejit.trace.ground.context import current
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import apply, atom_of, cast, emit
+from tracejit.trace.values.symbolic_ints import of_dim
 from tracejit.trace.values.tracer import Tracer, scalar_of, tracer_of
 
 __all__ = ["integral_of", "with_makers"]
 
-_MOST = 1e-6  # as a part of the integral of the absolute value
 _MAKERS = (Pointwise, View, Alias, Gather)
 _UNREAD = Literal(0.0, np.dtype(np.float64))
 """The cotangent of the place, which has no derivative."""
@@ -86,85 +86,83 @@ def _pullback(block: Block, wrt: Sequence[int]) -> Block:
     return Block(back.inputs, back.eqns, (back.outputs[0], *back.outputs[len(block.outputs):]))
 
 
-def _numbers(aval: Aval, k: int) -> Any:
-    """Return an array of numbers of no pattern between 0.5 and 1.5, of a type's shape."""
-    if not aval.shape:
-        return cast(0.5 + (0.618034 * (k + 1)) % 1.0, aval.dtype)
-    place: Any = apply("iota", size=product(aval.shape))
-    found: Any = 1.0 + 0.5 * np.cos(1.7 * place + k)
-    return apply("reshape", cast(found, aval.dtype), shape=aval.shape)
+def _parted(x: Tracer) -> Any:
+    """Return the numbers of an array in a row, the imaginary parts behind the real ones."""
+    row: Any = apply("reshape", x, shape=(product(x.dims),))
+    if x.dtype.kind == "c":
+        row = np.concatenate((np.real(row), np.imag(row)))
+    return cast(row, np.float64)
 
 
-def _direction(given: Atom, k: int) -> Atom:
-    """Return a direction in which a number moves by about as much as it is."""
-    x: Any = value_of(given)
-    size = np.abs(x)
-    size = np.where(size == 0.0, size.dtype.type(1), size)
-    return atom_of(cast(_numbers(x.aval, k) * size, x.aval.dtype))
+def _in_a_row(arrays: Sequence[Tracer]) -> Any:
+    """Return the numbers of several arrays in a row."""
+    return np.concatenate([_parted(x) for x in arrays])
 
 
-def _weighed(values: Sequence[Tracer], weights: Sequence[Tracer]) -> Any:
-    """Return the sum of several arrays' elements, each with a weight."""
-    total: Any = 0.0
-    for y, w in zip(values, weights, strict=True):
-        other: Any = np.conj(w)
-        total = total + np.sum(np.real(other * y))
-    return scalar_of(cast(total, np.float64).value, weak=True)
+def _apart(row: Tracer, like: Sequence[Atom]) -> list[Any]:
+    """Return the arrays, of types such as these, whose numbers stand in a row."""
+    found, first = list[Any](), 0
+    for aval in (a.aval for a in like):
+        size = of_dim(product(aval.shape))
+        part = row[first:first + size]
+        first = first + size
+        if aval.dtype.kind == "c":
+            part = part + 1j * row[first:first + size]
+            first = first + size
+        found.append(apply("reshape", cast(part, aval.dtype), shape=aval.shape))
+    return found
+
+
+def _integrated(block: Block, given: Sequence[Atom], terms: Callable[[list[Atom]], Any],
+                scales: Tracer, rule: Sequence[Atom]) -> list[Any]:
+    """Return the integrals of an integrand's values, or an error.
+
+    terms -- at a place, what the values are small changes of
+    scales -- for each number, see `integrals`
+    """
+    def f(*place: object) -> Any:
+        atoms = [atom_of(x, np.dtype(np.float64)) for x in place]
+        x, *values = map(value_of, inline_region(block, [*atoms, *given]))
+        return _in_a_row(values), terms(atoms), scalar_of(x.value, weak=True)
+
+    row, is_fine = call_function(integrals, (f, scales, tuple(map(value_of, rule))), {})
+    fine = apply("assured", is_fine, error="ArithmeticError", message=_ERROR)
+    checked: Any = np.where(fine, row, 0.0)
+    return _apart(checked, block.outputs[1:])
+
+
+def _size_of(block: Block, given: Sequence[Atom],
+             weights: Sequence[Tracer] | None) -> Callable[[list[Atom]], Any]:
+    """Return at a place how large an integrand is, or the weighted sum of its values."""
+    def f(place: list[Atom]) -> Any:
+        _, *values = map(value_of, inline_region(block, [*place, *given]))
+        total: Any = 0.0
+        for k, y in enumerate(values):
+            weight: Any = 1.0 if weights is None else weights[k]
+            total = total + np.sum(np.abs(y * weight))
+        return scalar_of(cast(total, np.float64).value, weak=True)
+
+    return f
 
 
 def _relative(given: Sequence[Atom], dots: Sequence[Atom]) -> Any:
-    """Return by which part of themselves numbers move at most, of those that are not 0."""
+    """Return by which part of themselves numbers move at most."""
     most: Any = 0.0
     for x, dot in zip(map(value_of, given), map(value_of, dots), strict=True):
         size = np.max(np.abs(x), initial=0.0)
-        part = np.max(np.abs(dot), initial=0.0) / np.where(size == 0.0, 1.0, size)
-        most = np.maximum(most, np.where(size == 0.0, 0.0, part))
+        most = np.maximum(most, np.max(np.abs(dot), initial=0.0) / np.where(size == 0.0, 1.0, size))
     return most
 
 
-class _Slope:
-    """A number to be integrated: a sum of an integrand's values, each with a weight.
-
-    terms -- the sum that it is the small change of, in its size, as another such number
-    """
-
-    terms: _Slope | None
-
-    def __init__(self, block: Block, given: Sequence[Atom], weights: Sequence[Tracer],
-                 terms: _Slope | None = None) -> None:
-        self.block, self.given, self.weights, self.terms = block, given, weights, terms
-
-    def at(self, place: Sequence[Atom]) -> tuple[Any, Any]:
-        """Return the number at a place, and the place in the user's numbers."""
-        x, *values = map(value_of, inline_region(self.block, [*place, *self.given]))
-        return _weighed(values, self.weights), scalar_of(x.value, weak=True)
-
-    def intervals(self, rule: Sequence[Atom]) -> tuple[Any, Any]:
-        """Return the intervals to integrate over, and how many they are; it may be an error."""
-        def f(*place: object) -> Any:
-            atoms = [atom_of(x, np.dtype(np.float64)) for x in place]
-            y, x = self.at(atoms)
-            return y, self.terms.at(atoms)[0] if self.terms else 0.0, x
-
-        rows, count, is_fine = call_function(intervals, (f, MOST, tuple(map(value_of, rule))), {})
-        fine = apply("assured", is_fine, error="ArithmeticError", message=_ERROR)
-        return rows, np.where(fine, count, 0)
-
-
-def _summed(block: Block, given: Sequence[Atom], chosen: tuple[Any, Any],
-            rule: Sequence[Atom]) -> Block:
-    """Return the sums of an integrand over intervals: a block of what the integrand reads."""
-    inputs = [Value(a.aval) for a in given]
-    with current().builder.block(inputs) as scope:
-        zeros = [apply("full", cast(0.0, a.aval.dtype), shape=a.aval.shape)
-                 for a in block.outputs[1:]]
-
-        def f(*place: object) -> tuple[Tracer, ...]:
-            atoms = [atom_of(x, np.dtype(np.float64)) for x in place]
-            return tuple(map(value_of, inline_region(block, [*atoms, *inputs])[1:]))
-
-        found = call_function(added_up, (f, *chosen, zeros, tuple(map(value_of, rule))), {})
-        return scope.close([*map(atom_of, found)])
+def _inverse(given: Sequence[Atom]) -> Any:
+    """Return one over the size of each number, in a row."""
+    found = []
+    for x in map(value_of, given):
+        size: Any = np.abs(x)
+        scale = cast(1.0 / np.where(size == 0.0, size.dtype.type(1), size), np.float64)
+        row = apply("reshape", scale, shape=(product(scale.dims),))
+        found += [row, row] if x.dtype.kind == "c" else [row]
+    return np.concatenate(found)
 
 
 def _parts(eqn: Eqn) -> tuple[list[Atom], list[Atom], Block]:
@@ -183,11 +181,11 @@ def _jvp(sweep: ForwardSweep, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any
     moved = _tangents(block, [*dots])
     given += map(atom_of, dots.values())
     still = stopped(given)
-    weights = [_numbers(a.aval, k) for k, a in enumerate(moved.outputs[1:])]
-    size = _relative([still[k] for k in dots], still[-len(dots):])
-    terms = _Slope(block, still[:-len(dots)], [w * size for w in weights])
-    sums = _summed(moved, still, _Slope(moved, still, weights, terms).intervals(rule), rule)
-    return [*integral_of(inline_region(sums, still), rule, moved, given)]
+    own, directions = still[:-len(dots)], still[-len(dots):]
+    zeros = [apply("full", cast(0.0, a.aval.dtype), shape=a.aval.shape) for a in moved.outputs[1:]]
+    scales = _in_a_row(zeros) + _relative([still[k] for k in dots], directions)
+    found = _integrated(moved, still, _size_of(block, own, None), scales, rule)
+    return [*integral_of([*map(atom_of, found)], rule, moved, given)]
 
 
 def _vjp(sweep: ReverseSweep, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
@@ -200,15 +198,10 @@ def _vjp(sweep: ReverseSweep, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     weights = [atom_of(sweep.dense(ct, v.aval)) for ct, v in zip(cts, eqn.outputs, strict=True)]
     still, fixed = stopped(given), stopped(weights)
     back = _pullback(block, wanted)
-    directions = [_direction(still[k], k) for k in wanted]
-    values = [*map(value_of, fixed)]
-    terms = _Slope(block, still, values)
-    slope = _Slope(back, [*still, _UNREAD, *fixed], [*map(value_of, directions)],
-                   terms) if goes_back_alone(block) else _Slope(
-        _tangents(block, wanted), [*still, *directions], values, terms)
-    sums = pullback_block(_summed(block, still, slope.intervals(rule), rule), wanted)
-    results = inline_region(sums, [*still, *fixed])[len(eqn.outputs):]
-    told = integral_of(results, rule, back, [*given, _UNREAD, *weights])
+    terms = _size_of(block, still, [*map(value_of, fixed)])
+    results = _integrated(back, [*still, _UNREAD, *fixed], terms,
+                          _inverse([still[k] for k in wanted]), rule)
+    told = integral_of([*map(atom_of, results)], rule, back, [*given, _UNREAD, *weights])
     for k, g in zip(wanted, told, strict=True):
         found[first + k] = g
     return found

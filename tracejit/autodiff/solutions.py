@@ -28,8 +28,7 @@ from tracejit.trace.ground.context import current
 from tracejit.trace.values.equations import apply, atom_of, cast, emit, emit_value
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
-__all__ = ["Equations", "closed", "correction", "factorised", "goes_back_alone",
-           "jacobian_product", "pulled_back",
+__all__ = ["Equations", "closed", "correction", "factorised", "jacobian_product", "pulled_back",
            "pushed_forward", "solution_of", "stopped", "value_of"]
 
 RULES["same"] = Rule(lambda results, operands, tangents: [tangents[0]],
@@ -100,10 +99,10 @@ def _jacobian(block: Block, atoms: Sequence[Atom]) -> Tracer:
     unknown = block.inputs[0].aval
     if not unknown.shape:
         one = value_of(emit_value("full", [atom_of(unknown.dtype.type(1))], {"shape": ()}))
-        if goes_back_alone(block):
+        if _goes_back_alone(block):
             return pulled_back(block, atoms, [0], one)[0]
         return pushed_forward(block, atoms, [0], [atom_of(one)])
-    if goes_back_alone(block):
+    if _goes_back_alone(block):
         back = pullback_block(block, [0])
         return _rows(unknown, lambda unit: inline_region(back, [*atoms, unit])[1])
     moved = forward_block(block, [block.inputs[0]], [0])
@@ -111,7 +110,7 @@ def _jacobian(block: Block, atoms: Sequence[Atom]) -> Tracer:
     return apply("transpose", columns, axes=(1, 0))
 
 
-def goes_back_alone(block: Block) -> bool:
+def _goes_back_alone(block: Block) -> bool:
     """Return whether a block has functions with derivatives in reverse mode alone."""
     return any(e.outputs and e.op.jvp is None and not is_marked(e.op)
                and find_gradient(e.op) is not None for e in all_eqns(block))
